@@ -1,5 +1,5 @@
 import type { Direction, Verdict } from '../model/comparison.ts';
-import type { Schema } from './schema/schema-parts.ts';
+import { listedIn, type Schema } from './schema/schema-parts.ts';
 import { typesIn, viewOf, type SchemaView } from './schema/read-schema.ts';
 import type { Effect, Fact, Unit, Walk } from './walk.ts';
 import type { Label, Side } from './side.ts';
@@ -41,11 +41,28 @@ export function createPair(
   after: Schema,
 ): Pair {
   const { walk, unit, direction, isBranch, isHarmless } = given;
-  const views = { before: viewOf(walk.before, before), after: viewOf(walk.after, after) };
+  const read = (isListed: boolean) => ({
+    before: viewOf(walk.before, before, isListed),
+    after: viewOf(walk.after, after, isListed),
+  });
+  const written = read(false);
+  const views = haveOtherValues(written.before, written.after) ? read(true) : written;
   const types = { before: typesIn(views.before), after: typesIn(views.after) };
   const { role, isProperty } = describePlace(walk.after, views.after.pointer);
   const isText = !isProperty && (role === 'parameter' || role === 'header');
   return { walk, unit, direction, isBranch, isHarmless, types, isText, ...views };
+}
+
+/** Whether values that are alternatives in one of two schemas are not such, one by one, in the other. */
+function haveOtherValues(...views: [SchemaView, SchemaView]): boolean {
+  const [old, current] = views.map(({ side, unions }) =>
+    unions.flatMap(({ branches }) =>
+      branches.flatMap((branch) => [listedIn(side, branch) ?? []].filter(({ length }) => length > 0)),
+    ),
+  );
+  const areSingle =
+    old!.length > 0 && current!.length > 0 && [...old!, ...current!].every(({ length }) => length === 1);
+  return (old!.length > 1 || current!.length > 1) && !areSingle;
 }
 
 /** What a change does to the set of valid values, which the rule judges; or a verdict, an exception from the rule. */

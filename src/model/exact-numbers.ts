@@ -94,6 +94,28 @@ function isSame(one: Decimal, other: Decimal | null): boolean {
   return one.sign === other?.sign && one.digits === other.digits && one.power === other.power;
 }
 
+/** Numbers as integers of one power of ten: decimals as they are written, so that 0.3 is three times 0.1. */
+function scaled(numbers: readonly Numeric[]): { integers: bigint[]; power: number } {
+  const all = numbers.map((number) => readDecimal(String(number))!);
+  const power = Math.min(...all.map((one) => one.power));
+  return { integers: all.map((one) => BigInt(one.sign + one.digits) * 10n ** BigInt(one.power - power)), power };
+}
+
+/** The least number that is a multiple of each of some numbers above zero. */
+export function commonMultiple(numbers: readonly Numeric[]): Numeric {
+  if (numbers.length === 1) return numbers[0]!;
+  const { integers, power } = scaled(numbers);
+  const divisor = (one: bigint, other: bigint): bigint => (other === 0n ? one : divisor(other, one % other));
+  const common = integers.reduce((one, other) => (one / divisor(one, other)) * other);
+  return power < 0 ? Number(`${common}e${power}`) : narrow(common * 10n ** BigInt(power));
+}
+
+/** Whether a number is a multiple of another one above zero. */
+export function isMultipleOf(number: Numeric, of: Numeric): boolean {
+  const [one = 0n, other = 1n] = scaled([number, of]).integers;
+  return one % other === 0n;
+}
+
 /** The sum. A step with a fraction is taken away from zero where a double has no such numbers any more. */
 export function plus(one: Numeric, step: number): Numeric {
   if (typeof one === 'number') return one + step;

@@ -43,7 +43,7 @@ const restrictions: readonly Restriction[] = [
     theirs: 'dependent-schema',
     ours: 'dependent-schemas',
     without: object({}),
-    with: object({ dependentSchemas: { a: hasB } }),
+    with: object({ dependentSchemas: { a: { minProperties: 2 } } }),
   },
   {
     theirs: 'pattern-property',

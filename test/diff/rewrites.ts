@@ -233,6 +233,26 @@ function listOne(document: Json): Json | null {
   }) as Json;
 }
 
+/** What follows from other keywords, or says nothing, is written down; values are alternatives. */
+function sayTwice(document: Json): Json {
+  const isModern = /^3\.[12]/.test(String(document['openapi']));
+  return mapObjects(document, (object, keys) => {
+    // What is excluded is compared as it is written.
+    if (!isSchemaAt(keys) || object['$ref'] !== undefined || keys.includes('not')) return object;
+    const { type, enum: values, required, additionalProperties, minProperties, discriminator } = object;
+    const more: Json = {};
+    if (type === 'string') more['minLength'] = object['minLength'] ?? 0;
+    if (type === 'array') more['minItems'] = object['minItems'] ?? 0;
+    if (type === 'object' && additionalProperties === undefined && object['unevaluatedProperties'] === undefined)
+      more['additionalProperties'] = {};
+    if (type === 'object' && minProperties === undefined) more['minProperties'] = new Set(required as string[]).size;
+    const isPlain = object['oneOf'] === undefined && object['nullable'] !== true && discriminator === undefined;
+    if (!isModern || !Array.isArray(values) || values.includes(null) || !isPlain) return { ...object, ...more };
+    const { enum: _, ...rest } = object;
+    return { ...rest, ...more, oneOf: [...new Set(values)].map((value) => ({ const: value as unknown })) };
+  }) as Json;
+}
+
 /** Media types, hosts and methods as they may be written, too. */
 function otherCase(document: Json): Json {
   return mapObjects(document, (object, keys) => {
@@ -258,6 +278,7 @@ const all: Readonly<Record<string, Rewrite>> = {
   sayUsual,
   wrap,
   listOne,
+  sayTwice,
   otherCase,
   upgrade,
   silentBytes,

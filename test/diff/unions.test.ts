@@ -98,12 +98,7 @@ describe('a breaking change is one:', () => {
       { title: 'T', oneOf: [{ type: 'object' }, { type: 'array' }] },
       ['docs body-title-changed', 'docs body-title-changed', 'docs body-title-changed'],
     ],
-    [
-      'types that one branch lists',
-      { anyOf: [string, number] },
-      { type: ['string', 'number'] },
-      ['safe request-body-any-of-merged', 'safe request-body-any-of-split'],
-    ],
+    ['types that one branch lists', { anyOf: [string, number] }, { type: ['string', 'number'] }, []],
     [
       'an alternative that another one covers',
       { anyOf: [integer, number] },

@@ -1,5 +1,5 @@
 import { placesOf, report, type Below, type Judgement, type Pair } from '../report.ts';
-import { flatten, type Schema } from './schema-parts.ts';
+import { flatten, limitOf, type Schema } from './schema-parts.ts';
 import { judgeArrival, judgeRemoval } from '../sunset.ts';
 import type { SchemaView } from './read-schema.ts';
 import type { Effect } from '../walk.ts';
@@ -135,6 +135,8 @@ function compareRequired(pair: Pair): void {
 
 function compareAdditional(pair: Pair, below: Below): void {
   const [old, current] = [pair.before.additional, pair.after.additional];
+  // No object has any.
+  if ([pair.before, pair.after].every((view) => limitOf(view, 'maxProperties')?.bound === 0)) return;
   const at = { before: old.pointer, after: current.pointer };
   const tell = (judgement: Judgement, name: string, says: string, effect?: Effect) =>
     report(pair, judgement, `additional-properties-${name}`, says, { at, ...(effect && { effect }) });
@@ -178,8 +180,14 @@ const evaluating = {
 export function compareEvaluated(pair: Pair): void {
   const { before, after, direction } = pair;
   for (const keyword of ['unevaluatedProperties', 'unevaluatedItems'] as const) {
-    if (!before.keywords.has(keyword) || !after.keywords.has(keyword)) continue;
-    const [old, current] = [evaluatedIn(before, evaluating[keyword]), evaluatedIn(after, evaluating[keyword])];
+    const isClosed = ({ additional, items }: SchemaView) =>
+      (keyword === 'unevaluatedItems' ? items : additional).isClosed;
+    // One that is closed in another way sees nothing but its own.
+    const isKnown = (view: SchemaView) => view.keywords.has(keyword) || isClosed(view);
+    if (![before, after].every(isKnown) || ![before, after].some(({ keywords }) => keywords.has(keyword))) continue;
+    const [old, current] = [before, after].map((view) =>
+      view.keywords.has(keyword) ? evaluatedIn(view, evaluating[keyword]) : new Set<string>(),
+    ) as [Set<string>, Set<string>];
     const known = ({ properties }: SchemaView) => new Set([...properties.keys()].map((name) => `properties ${name}`));
     const lost = [...old.difference(current).difference(known(after))].join(', ');
     const gained = [...current.difference(old).difference(known(before))].join(', ');
@@ -201,7 +209,7 @@ function evaluatedIn({ side, flat: { parts } }: SchemaView, keywords: readonly s
     const at = (keyword: string) => memberOf(side, place!, keyword);
     for (const keyword of keywords) {
       const value = at(keyword)?.value ?? false;
-      if (value === false || (isFlat && keyword !== 'contains')) continue;
+      if (value === false || isFlat) continue;
       if (Array.isArray(value) || keyword === 'properties' || keyword === 'patternProperties')
         for (const name of Object.keys(value as object)) found.add(`${keyword} ${name}`);
       else found.add(`${keyword} ${[...found].filter((one) => one.startsWith(keyword)).length + 1}`);

@@ -1,4 +1,4 @@
-import type { Numeric } from '../../model/exact-numbers.ts';
+import { isMultipleOf } from '../../model/exact-numbers.ts';
 import type { Direction } from '../../model/comparison.ts';
 import {
   areBytes,
@@ -49,7 +49,20 @@ function compareLimit(pair: Pair, keyword: string): void {
   // These count what "contains" matches. Without it they demand nothing, and it is a change of its own.
   const isContains = keyword === 'maxContains' || keyword === 'minContains';
   if (isContains && !(pair.before.keywords.has('contains') && pair.after.keywords.has('contains'))) return;
-  const [old, current] = [limitOf(pair.before, keyword), limitOf(pair.after, keyword)];
+  const isUpper = keywordOf(keyword).compared === 'upper';
+  const tightest = [limitOf(pair.before, keyword), limitOf(pair.after, keyword)] as const;
+  const isTighter = (one: Limit | null, other: Limit | null) => {
+    if (one === null || other === null || one.bound === other.bound)
+      return other === null ? one !== null : one?.isOpen === true && !other.isOpen;
+    return isUpper === one.bound < other.bound;
+  };
+  // The rule of another keyword says what becomes of the limit that follows from it.
+  const [[one, other], isSaid] = [
+    tightest,
+    (mine: Limit | null, its: Limit | null) => mine?.isImplied === true && !isTighter(its, mine),
+  ];
+  if (isSaid(one, other) || isSaid(other, one)) return;
+  const [old, current] = tightest.map((limit) => (limit?.isImplied ? null : limit)) as [Limit | null, Limit | null];
   if (old === null && current === null) return;
   const details = {
     before: old && `${old.value}`,
@@ -62,27 +75,24 @@ function compareLimit(pair: Pair, keyword: string): void {
     const says = old ? `no longer has ${text(old)}` : `has ${text(current!)}; it had no such limit`;
     return report(pair, effectOf(old, current, 'unknown'), codeOf(name, old, current), says, details);
   }
-  if (current.bound === old.bound && current.isOpen === old.isOpen) return;
-  // Of the same bound, one that is excluded is tighter, in both kinds.
-  const isUpper = keywordOf(keyword).compared === 'upper';
-  const isTighter = current.bound === old.bound ? current.isOpen : isUpper === current.bound < old.bound;
+  const [narrows, widens] = [isTighter(current, old), isTighter(old, current)];
+  if (!narrows && !widens) return;
   const instead = current.keyword === old.keyword ? `${old.value}` : text(old);
-  const end = isTighter === isUpper ? 'decreased' : 'increased';
-  report(
-    pair,
-    isTighter ? 'narrows' : 'widens',
-    `${name}-${end}`,
-    `has ${text(current)} instead of ${instead}`,
-    details,
-  );
+  const end = narrows === isUpper ? 'decreased' : 'increased';
+  report(pair, narrows ? 'narrows' : 'widens', `${name}-${end}`, `has ${text(current)} instead of ${instead}`, details);
 }
 
 function compareMultiples(pair: Pair): void {
   const [old, current] = [multipleIn(pair.before), multipleIn(pair.after)];
   if (old === current) return;
-  const isMultiple = (one: Numeric, other: Numeric) =>
-    typeof one === 'number' && typeof other === 'number' && Number.isInteger(one / other);
-  const changed = isMultiple(old!, current!) ? 'widens' : isMultiple(current!, old!) ? 'narrows' : 'changes';
+  const changed =
+    old === null || current === null
+      ? 'changes'
+      : isMultipleOf(old, current)
+        ? 'widens'
+        : isMultipleOf(current, old)
+          ? 'narrows'
+          : 'changes';
   const [before, after] = [old, current].map((number) => (number === null ? null : `${number}`));
   const at = placesOf(pair, pair.before.first('multipleOf'), pair.after.first('multipleOf'));
   const says = sayMust('be a multiple of', before!, after!);
@@ -185,15 +195,18 @@ function compareArrays(pair: Pair, below: Below): void {
   const { before, after } = pair;
   const length = Math.max(before.items.first.length, after.items.first.length);
   // Items beyond the longest valid list cannot break anybody.
-  const longest = Math.min(...[before, after].map((view) => Number(limitOf(view, 'maxItems')?.value ?? Infinity)));
+  const most = [before, after].map((view) => limitOf(view, 'maxItems'));
+  const longest = Math.min(...most.map((limit) => (limit && !limit.isImplied ? Number(limit.value) : Infinity)));
   for (let at = 0; at < Math.min(length, longest); at++) below(itemAt(before, at), itemAt(after, at));
   const [old, current] = [before.items, after.items];
   const at = { before: old.pointer, after: current.pointer };
-  if (!old.isClosed && current.isClosed)
-    report(pair, 'narrows', 'additional-items-forbidden', `allows no more than ${length} items`, { at });
-  else if (old.isClosed && !current.isClosed)
-    report(pair, 'widens', 'additional-items-allowed', `allows more than ${length} items`, { at });
-  else if (!current.isClosed && length < longest && (old.rest.length > 0 || current.rest.length > 0))
+  if (old.isClosed !== current.isClosed) {
+    // A limit that allows no more than the closed ones says it.
+    if (most.every((limit) => limit !== null) && (old.isClosed ? most[1] : most[0])!.bound <= length) return;
+    if (current.isClosed)
+      report(pair, 'narrows', 'additional-items-forbidden', `allows no more than ${length} items`, { at });
+    else report(pair, 'widens', 'additional-items-allowed', `allows more than ${length} items`, { at });
+  } else if (!current.isClosed && length < longest && (old.rest.length > 0 || current.rest.length > 0))
     below(restOf(before), restOf(after));
 }
 
@@ -264,6 +277,7 @@ function compareOthers(pair: Pair, below: Below): void {
     const { compared, restricts } = keywordOf(keyword);
     if (restricts !== null && restricts !== 'any' && !haveType(pair, restricts)) continue;
     if (keyword === 'contentEncoding' && haveSameCoding(pair)) continue;
+    if (keyword === 'contains' && ![before, after].some(needsContains)) continue;
     if (compared === 'changes') compareWhole(pair, keyword, 'changes');
     else if (compared === 'schema') compareWhole(pair, keyword, 'unknown');
     else if (compared === 'opaque' || (compared === 'parameter' && !isOwn(keyword))) compareWhole(pair, keyword, null);
@@ -271,6 +285,10 @@ function compareOthers(pair: Pair, below: Below): void {
   compareDemands(pair);
   compareEvaluated(pair);
   if (haveType(pair, 'object')) comparePropertyNames(pair, below);
+}
+
+function needsContains({ keywords, first }: SchemaView): boolean {
+  return keywords.has('contains') && (first('minContains')?.value !== 0 || keywords.has('maxContains'));
 }
 
 /** Compares a keyword's values as a whole. `changed`: the effect of another value. Null: it is unknown. */

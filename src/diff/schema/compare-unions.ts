@@ -29,7 +29,7 @@ export function compareUnions(pair: Pair, below: Below, compareBranches: Compare
   const { before, after } = pair;
   const [old, current] = [alternativesOf(before), alternativesOf(after)];
   for (let at = 0; at < Math.max(old.length, current.length); at++) {
-    const [one, other] = [old[at] ?? loneBranch(before), current[at] ?? loneBranch(after)];
+    const [one, other] = [old[at] ?? loneBranch(before, after), current[at] ?? loneBranch(after, before)];
     if (one && other && (!one.isLone || isWhole(after)) && (!other.isLone || isWhole(before)))
       paired.push(...compareUnion(pair, one, other, compareBranches));
     else if (other && !other.isLone)
@@ -85,14 +85,21 @@ function alternativesOf({ unions }: SchemaView): Alternatives[] {
 
 /**
  * A schema without a union, as a union of itself alone: where `Cat` becomes one of `Cat` and `Dog`,
- * `Dog` was added.
+ * `Dog` was added. Where alternatives of the other one have a type each, it has one for each of its types.
  */
-function loneBranch(view: SchemaView): Alternatives | null {
+function loneBranch(view: SchemaView, { side, unions }: SchemaView): Alternatives | null {
   if (view.unions.length > 0 || !isConstrained(view)) return null;
   const restricting = view.flat.parts.filter(({ value }) => Object.keys(value).some(isRestriction));
   const place = restricting[0] ?? view.flat.parts[0]!;
   // Null is no alternative of its own.
-  const branches = view.types?.value.size === 0 ? [] : [{ place, schema: view.schema }];
+  const types = [...(view.types?.value ?? [''])];
+  const isTyped = unions.flatMap((one) => one.branches).every((one) => viewOf(side, [one]).types?.value.size === 1);
+  const branches = types.map((type): Branch => {
+    const typed = { value: { type }, pointer: `${place.pointer}/type/${type}` };
+    return { place: typed, schema: [...view.schema, typed] };
+  });
+  if (types.length === 1 || (types.length > 1 && !isTyped))
+    branches.splice(0, Infinity, { place, schema: view.schema });
   return { kind: 'oneOf', branches, pointer: place.pointer, isLone: true };
 }
 

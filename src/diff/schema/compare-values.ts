@@ -14,7 +14,8 @@ import {
 } from '../report.ts';
 import { textOfValue, type SchemaView, namesOfTypes, typesIn, viewOf } from './read-schema.ts';
 import { own } from '../../model/json.ts';
-import { coversTypes } from './schema-parts.ts';
+import { isAnything, matchesAll } from './plain-form.ts';
+import { coversTypes, isTwice, limitOf, rangeOf } from './schema-parts.ts';
 import type { Effect, Walk } from '../walk.ts';
 import { isRestriction, keywordsCompared } from './keywords.ts';
 import { areDisjoint, isWithin } from './overlap.ts';
@@ -202,10 +203,17 @@ function compareFormat(pair: Pair): void {
   const textIn = (format: typeof before) => (typeof format?.value === 'string' ? format.value : null);
   const [old, current] = [textIn(before), textIn(after)];
   if (old === current || haveSameCoding(pair)) return;
+  if ((old === null && isInRange(pair.before, current)) || (current === null && isInRange(pair.after, old))) return;
   const isHint = [old, current].every((format) => format === null || hints.has(format));
   const says = sayHas('format', old && quote(old), current && quote(current));
   const details = { before: old, after: current, at: placesOf(pair, before, after) };
   report(pair, isHint ? 'docs' : effectOfFormats(old, current), codeOf('format', old, current), says, details);
+}
+
+/** Whether a schema allows only numbers of a format, by its limits. */
+function isInRange(view: SchemaView, format: string | null): boolean {
+  const [range, least, most] = [rangeOf(view.side, format), limitOf(view, 'minimum'), limitOf(view, 'maximum')];
+  return range !== null && least !== null && most !== null && least.bound >= range[0] && most.bound <= range[1];
 }
 
 /** Whether both say that a text has the same coding: the format `byte` is what 3.1 writes as `contentEncoding: base64`. */
@@ -258,12 +266,9 @@ function effectOfFormats(old: string | null, current: string | null): Effect {
   return ladder.indexOf(from!) < ladder.indexOf(to!) ? 'widens' : 'narrows';
 }
 
-/** Patterns that every text matches. */
-const anything = /^"(?:\^?\.\*\$?|\^|\$|)"$/;
-
 function comparePattern(pair: Pair): void {
   const [before, after] = [pair.before.all('pattern'), pair.after.all('pattern')];
-  const strip = (text: string | undefined) => (text === undefined || anything.test(text) ? null : text);
+  const strip = (text: string | undefined) => (text === undefined || matchesAll(text.slice(1, -1)) ? null : text);
   const [old, current] = [strip(before?.value), strip(after?.value)];
   if (old === current) return;
   const says = sayMust('match the pattern', old && quote(old), current && quote(current));
@@ -353,15 +358,17 @@ function demandsOf({ flat, keywords }: SchemaView): Demand[] {
       add('condition', 'then', 'restricts values that match "if"', [value['if'], value['then']]);
     if (has('if') && has('else'))
       add('condition', 'else', 'restricts values that do not match "if"', [value['if'], value['else']]);
-    if (has('not')) add('not', 'not', 'excludes the values of "not"', value['not']);
+    if (has('not') && !isTwice(value['not'])) add('not', 'not', 'excludes the values of "not"', value['not']);
     for (const keyword of ['dependentRequired', 'dependentSchemas', 'dependencies'])
       for (const [name, needed] of entriesOf(value[keyword])) {
         const at = `${keyword}/${escapeKey(name)}`;
         const where = `where ${quote(JSON.stringify(name))} is present`;
-        if (Array.isArray(needed))
-          for (const other of listOf(needed))
+        const { required, ...others } = objectOf(needed);
+        const names = required !== undefined && isAnything(others) ? required : needed;
+        if (Array.isArray(names))
+          for (const other of listOf(names).filter((one) => one !== name))
             add('dependent-required', at, `requires ${quote(JSON.stringify(textOf(other)))} ${where}`);
-        else add('dependent-schemas', at, `restricts the object ${where}`, objectOf(needed));
+        else if (!isAnything(needed)) add('dependent-schemas', at, `restricts the object ${where}`, needed);
       }
     return demands;
   });

@@ -21,6 +21,9 @@ export interface Keyword {
  */
 type How = 'file' | 'demand' | 'text' | 'upper' | 'lower' | 'changes' | 'schema' | 'opaque' | 'name' | 'parameter';
 
+/** Stands for the texts of values that were alternatives, and are a list when compared. */
+export const textsOfValues = 'texts of its values';
+
 /** All keywords that are known. One that is not here is `opaque` and restricts any value. */
 const rows: readonly (readonly [name: string, Keyword['restricts'], How, exclusive?: string])[] = [
   ['title', null, 'text'],
@@ -29,6 +32,7 @@ const rows: readonly (readonly [name: string, Keyword['restricts'], How, exclusi
   ['examples', null, 'text'],
   ['externalDocs', null, 'text'],
   ['$comment', null, 'text'],
+  [textsOfValues, null, 'text'],
 
   ['type', 'any', 'file'],
   ['enum', 'any', 'file'],

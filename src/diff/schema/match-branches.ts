@@ -219,7 +219,8 @@ function read(view: SchemaView): Discriminator | null {
 /** The schemas that a discriminator may mean: the alternatives of the unions, or else all that are made of the schema. */
 function meantBy(view: SchemaView): Place[] {
   const { side, flat } = view;
-  if (hasUnion(view)) return flat.parts.flatMap((part) => unionsIn(side, part).flatMap(({ branches }) => branches));
+  if (hasUnion(view))
+    return flat.parts.flatMap((part) => unionsIn(side, part, false).flatMap(({ branches }) => branches));
   const nominal = flat.parts.find((part) => referenceName({ value: null, pointer: part.pointer }) !== null);
   const found = new Map<string, Place>();
   const stack: Place[] = nominal === undefined ? [] : [nominal];

@@ -1,8 +1,12 @@
 import { isObject } from '../../model/json.ts';
 import { listOf, objectOf, textOf } from '../../render/json-value.ts';
 import { itemsOf, memberOf, membersOf, type Place, type Side, referenceOf, targetOf } from '../side.ts';
+import { isAnything } from './plain-form.ts';
 import {
+  coversTypes,
   isImpossible,
+  isPartOf,
+  multipleIn,
   type Limited,
   flatten,
   statedIn,
@@ -52,38 +56,36 @@ export interface SchemaView {
   all(keyword: string): Located<string> | null;
 }
 
-/** Reads a schema. */
-export function viewOf(side: Side, schema: Schema): SchemaView {
-  const flat = flatten(side, schema);
+/** Reads a schema. `isListed`: values that are branches of a union are one. */
+export function viewOf(side: Side, schema: Schema, isListed = false): SchemaView {
+  const flat = flatten(side, schema, isListed);
   const { parts } = flat;
   const keywords = new Set(parts.flatMap(({ value }) => Object.keys(value)));
   const first = (keyword: string) => (keywords.has(keyword) ? (statedIn(parts, keyword)[0] ?? null) : null);
-  const unions = keywords.has('anyOf') || keywords.has('oneOf') ? parts.flatMap((part) => unionsIn(side, part)) : [];
+  const hasUnions = keywords.has('anyOf') || keywords.has('oneOf');
+  const unions = hasUnions ? parts.flatMap((part) => unionsIn(side, part, isListed)) : [];
   const properties = propertiesOf(side, parts);
-  const start = parts[0]?.pointer ?? schema[0]?.pointer ?? '';
+  const pointer = parts[0]?.pointer ?? schema[0]?.pointer ?? '';
   const allowsNull = acceptsNull(side, schema);
-  const types = possibleTypes({ side, flat, pointer: start, keywords, types: typesOf(flat) });
+  const required = new Map(
+    statedIn(parts, 'required').flatMap(({ value, pointer: at }) =>
+      listOf(value).flatMap((name, index) => (typeof name === 'string' ? [[name, `${at}/${index}`]] : [])),
+    ),
+  );
+  const read = { side, flat, pointer, keywords, properties, required };
+  const more = { additional: additionalOf(side, parts), items: readItems(side, parts) };
+  const types = possibleTypes({ ...read, ...more, types: typesOf(flat) });
   return {
-    side,
+    ...read,
+    ...more,
     schema,
-    flat,
     allowsNull,
     isNever: flat.isNever || (types?.value.size === 0 && allowsNull === false),
-    pointer: start,
     types,
-    values: valuesOf(flat),
+    values: valuesOf(flat, types),
     names: knownOf(side, unions),
-    properties,
     blocked: blockedIn(parts, properties),
-    required: new Map(
-      statedIn(parts, 'required').flatMap(({ value, pointer }) =>
-        listOf(value).flatMap((name, at) => (typeof name === 'string' ? [[name, `${pointer}/${at}`]] : [])),
-      ),
-    ),
-    additional: additionalOf(side, parts),
-    items: readItems(side, parts),
     unions: unions.filter(({ branches }) => branches.length > 1),
-    keywords,
     first,
     all(keyword) {
       const stated = keywords.has(keyword) ? statedIn(parts, keyword) : [];
@@ -121,7 +123,8 @@ function possibleTypes(limited: Limited & Pick<SchemaView, 'types'>): SchemaView
   return types && { ...types, value: new Set([...types.value].filter((type) => !isImpossible(limited, type))) };
 }
 
-function typesOf({ parts, onlyNull }: Flat): SchemaView['types'] {
+function typesOf(flat: Flat): SchemaView['types'] {
+  const { parts, onlyNull } = flat;
   const stated = statedIn(parts, 'type').flatMap(({ value, pointer }) => {
     const names = (Array.isArray(value) ? value : [value])
       .map(textOf)
@@ -135,8 +138,11 @@ function typesOf({ parts, onlyNull }: Flat): SchemaView['types'] {
   const types = [...stated, ...listed].map(({ value }) => value).reduce(intersect);
   // Values of another type than the stated one, such as `1` for `"1"`, are the author's slip.
   const isSlip = types.size === 0 && stated.length > 0;
-  const value = isSlip ? stated.map((one) => one.value).reduce(intersect) : types;
-  return { value: without(value, 'null'), pointer: first.pointer, isStated: stated.length > 0 };
+  const value = without(isSlip ? stated.map((one) => one.value).reduce(intersect) : types, 'null');
+  // Multiples of an integer are integers.
+  if (Number.isInteger(Number(multipleIn({ flat, types: null }) ?? 0.5)) && value.delete('number'))
+    value.add('integer');
+  return { value, pointer: first.pointer, isStated: stated.length > 0 };
 }
 
 function intersect(one: Set<string>, other: Set<string>): Set<string> {
@@ -145,8 +151,13 @@ function intersect(one: Set<string>, other: Set<string>): Set<string> {
   return both;
 }
 
-function valuesOf({ parts }: Flat): SchemaView['values'] {
-  const stated = valueLists(parts).map(({ value, pointer }) => ({ value: new Set(value.map(textOfValue)), pointer }));
+function valuesOf({ parts }: Flat, types: SchemaView['types']): SchemaView['values'] {
+  const isOfType = (value: unknown) => value === null || coversTypes(types!.value, typesOfValues([value]));
+  const stated = valueLists(parts).map(({ value, pointer }) => {
+    // Where all are of another type, that is the author's slip.
+    const possible = value.some((one) => one !== null && isOfType(one)) ? value.filter(isOfType) : value;
+    return { value: new Set(possible.map(textOfValue)), pointer };
+  });
   if (stated.length === 0) return null;
   const values = stated.map(({ value }) => value).reduce((one, other) => one.intersection(other));
   return { value: without(values, 'null'), pointer: stated[0]!.pointer };
@@ -185,23 +196,29 @@ function propertiesOf(side: Side, parts: readonly Part[]): Map<string, Place[]> 
 }
 
 function blockedIn(parts: readonly Part[], properties: ReadonlyMap<string, Schema>): Set<string> {
-  const closed = parts.filter(({ value }) => value['additionalProperties'] === false);
-  const names = ({ value }: Part) => [value['properties'], value['patternProperties']].map(objectOf);
+  const closed = parts.flatMap((part) => {
+    const { additionalProperties, unevaluatedProperties } = part.value;
+    if (additionalProperties === false) return [[part]];
+    const within = unevaluatedProperties === false ? parts.filter((one) => isPartOf(one, part)) : [];
+    return within.some(({ value }) => maybeNaming.some((keyword) => value[keyword] !== undefined)) ? [] : [within];
+  });
+  const mayHave = ({ value }: Part, name: string) =>
+    Object.hasOwn(objectOf(value['properties']), name) || Object.keys(objectOf(value['patternProperties'])).length > 0;
   return new Set(
     [...properties.keys()].filter((name) =>
-      closed.some((part) => {
-        const [own, patterns] = names(part);
-        return !Object.hasOwn(own!, name) && Object.keys(patterns!).length === 0;
-      }),
+      closed.some((group) => group.length > 0 && !group.some((part) => mayHave(part, name))),
     ),
   );
 }
+
+/** By these, a schema may speak of properties that it does not name itself. */
+const maybeNaming = ['additionalProperties', 'anyOf', 'oneOf', 'if', 'dependentSchemas'];
 
 function additionalOf(side: Side, parts: readonly Part[]): SchemaView['additional'] {
   const own = parts.map((part) => memberOf(side, part, 'additionalProperties'));
   const places = othersIn(side, parts, own, 'unevaluatedProperties').flat();
   const closing = places.find(({ value }) => value === false);
-  const schema = places.filter(({ value }) => isObject(value) && Object.keys(value).length > 0);
+  const schema = places.filter(({ value }) => isObject(value) && !isAnything(value));
   const pointer = (closing ?? schema[0] ?? places[0])?.pointer ?? parts[0]?.pointer ?? '';
   return { isClosed: closing !== undefined, schema, pointer };
 }
@@ -209,11 +226,24 @@ function additionalOf(side: Side, parts: readonly Part[]): SchemaView['additiona
 /** What each part says of other members: `unevaluated` says nothing where a part within its own speaks of them all. */
 function othersIn(side: Side, parts: readonly Part[], own: readonly (Place | null)[], unevaluated: string): Place[][] {
   return parts.map((part, at) => {
-    const isMoot =
-      own.slice(at).some((one) => one !== null) || parts.slice(at + 1).some(({ value }) => value[unevaluated] ?? false);
-    const place = own[at] ?? (isMoot ? null : memberOf(side, part, unevaluated));
-    return place === null ? [] : [place];
+    const place = own[at] ?? memberOf(side, part, unevaluated);
+    if (own[at] || place === null) return place === null ? [] : [place];
+    const isMoot = parts.some(
+      (one, index) =>
+        isPartOf(one, part) && (own[index] || (one !== part && (one.value[unevaluated] ?? false) !== false)),
+    );
+    return isMoot ? [] : unevaluated === 'unevaluatedItems' ? [besideContains(side, parts, part, place)] : [place];
   });
+}
+
+/** The schema of items of which `unevaluatedItems` speaks: since 2020-12, or those that `contains` matches. */
+function besideContains(side: Side, parts: readonly Part[], part: Part, unevaluated: Place): Place {
+  const isEvaluating = side.dialect.name === '3.1' || side.dialect.name === '2020-12';
+  const found = parts.flatMap((one) =>
+    isEvaluating && isPartOf(one, part) ? (memberOf(side, one, 'contains') ?? []) : [],
+  );
+  const all = unevaluated.value === false && found.length > 0 ? found : [...found, unevaluated];
+  return all.length === 1 ? all[0]! : { value: { anyOf: all.map(({ value }) => value) }, pointer: unevaluated.pointer };
 }
 
 function readItems(side: Side, parts: readonly Part[]): SchemaView['items'] {

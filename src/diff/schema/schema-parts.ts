@@ -1,13 +1,16 @@
-import { type JsonObject, isObject } from '../../model/json.ts';
-import { listOf, textOf } from '../../render/json-value.ts';
+import { type JsonObject, isObject, own } from '../../model/json.ts';
+import { listOf, objectOf, textOf } from '../../render/json-value.ts';
 import { escapeKey, itemsOf, memberOf, referenceOf, targetOf, type Place, type Side } from '../side.ts';
 import { TooMuch } from '../walk.ts';
-import { isText, keywordOf, keywordsCompared } from './keywords.ts';
-import { isNumeric, nearestMultiple, plus, type Numeric } from '../../model/exact-numbers.ts';
+import { isText, keywordOf, keywordsCompared, textsOfValues } from './keywords.ts';
+import { isAnything, plainForm } from './plain-form.ts';
+import { commonMultiple, isNumeric, nearestMultiple, plus, type Numeric } from '../../model/exact-numbers.ts';
 
-/** A schema whose value is an object. */
+/** A schema whose value is an object, in its plain form. */
 export interface Part extends Place {
   value: JsonObject;
+  /** The parts that it stands in, by `allOf` or a reference. */
+  within: Set<Part>;
 }
 
 /** Schemas that all apply to the same value: one as written, or several through `allOf`. */
@@ -44,48 +47,63 @@ const maxParts = 2000;
 
 /**
  * Resolves what applies to one value: targets of references, `allOf`, and `anyOf` or `oneOf` of one
- * schema beside null.
+ * schema beside null. `isListed`: values that are branches of a union are one.
  */
-export function flatten(side: Side, schema: Schema): Flat {
+export function flatten(side: Side, schema: Schema, isListed = false): Flat {
   const flat: Flat = { parts: [], isNever: false, onlyNull: null, unresolved: [] };
-  const seen = new Set<string>();
-  const stack = schema.toReversed();
+  const seen = new Map<string, Part>();
+  const stack: (Place & { owner?: Part })[] = schema.toReversed();
   for (let place = stack.pop(); place !== undefined; place = stack.pop()) {
-    if (place.value === false) flat.isNever = true;
-    if (!isObject(place.value) || seen.has(place.pointer)) continue;
-    seen.add(place.pointer);
+    const { value, pointer, owner } = place;
+    if (value === false) flat.isNever = true;
+    if (!isObject(value)) continue;
+    const known = seen.get(pointer);
+    const part: Part = known ?? { value: plainForm(value), pointer, within: new Set() };
+    if (owner !== undefined) part.within.add(owner);
+    if (known !== undefined) continue;
+    seen.set(pointer, part);
     if (seen.size > maxParts) throw new TooMuch(`A schema combines more than ${maxParts} others.`);
-    const part: Part = { value: place.value, pointer: place.pointer };
-    if (isAnything(part.value['not'])) flat.isNever = true;
-    const reference = referenceOf(part.value);
+    const excluded = part.value['not'];
+    if (isAnything(excluded)) flat.isNever = true;
+    const reference = referenceOf(value);
     const isOwn = reference === '' || side.dialect.hasSiblings;
+    const below: Place[] = [];
     if (isOwn) {
       flat.parts.push(part);
-      stack.push(...[...itemsOf(side, memberOf(side, part, 'allOf')), ...soleBranches(side, part, flat)].toReversed());
+      below.push(...itemsOf(side, memberOf(side, part, 'allOf')), ...soleBranches(side, part, flat, isListed));
+      // What is excluded twice is demanded.
+      if (isTwice(excluded)) below.push(memberOf(side, memberOf(side, part, 'not')!, 'not')!);
     }
-    if (reference === '') continue;
-    const target = targetOf(side, reference);
-    if (target === null) flat.unresolved.push(reference);
-    else stack.push(target);
+    const target = reference === '' ? null : targetOf(side, reference);
+    if (reference !== '' && target === null) flat.unresolved.push(reference);
+    if (target !== null) below.unshift(target);
+    stack.push(...below.toReversed().map((one) => ({ ...one, owner: part })));
   }
   return flat;
 }
 
-/** Whether every value is valid. */
-function isAnything(schema: unknown): boolean {
-  return schema === true || (isObject(schema) && Object.keys(schema).every(isText));
+/** Whether what stands in `not` says nothing but `not`. */
+export function isTwice(excluded: unknown): boolean {
+  return isObject(excluded) && Object.hasOwn(excluded, 'not') && Object.keys(excluded).length === 1;
+}
+
+/** Whether a part is another one, or stands in it. */
+export function isPartOf(part: Part, other: Part): boolean {
+  const seen = new Set([part]);
+  for (const one of seen) for (const owner of one.within) seen.add(owner);
+  return seen.has(other);
 }
 
 /** The only branches of unions that have no other. */
-function soleBranches(side: Side, part: Part, flat: Flat): Place[] {
-  return unionsIn(side, part).flatMap(({ branches, pointer }) => {
+function soleBranches(side: Side, part: Part, flat: Flat, isListed: boolean): Place[] {
+  return unionsIn(side, part, isListed).flatMap(({ branches, pointer }) => {
     if (branches.length === 0) flat.onlyNull ??= pointer;
     return branches.length === 1 ? branches : [];
   });
 }
 
-/** The unions of one schema, also those that have one branch or none besides null. */
-export function unionsIn(side: Side, part: Part): Union[] {
+/** The unions of one schema, also those that have one branch or none besides null. `isListed`: their values are one branch. */
+export function unionsIn(side: Side, part: Part, isListed: boolean): Union[] {
   return (['anyOf', 'oneOf'] as const).flatMap((kind) => {
     const place = memberOf(side, part, kind);
     const all = itemsOf(side, place).flatMap((branch) => (kind === 'anyOf' ? nestedIn(side, branch) : branch));
@@ -93,9 +111,36 @@ export function unionsIn(side: Side, part: Part): Union[] {
     const others = all.filter((branch) => !isNull(side, branch));
     const covered = kind === 'anyOf' ? coveredIn(side, others) : new Set<Place>();
     const branches = others.filter((branch) => !covered.has(branch));
-    return [{ kind, branches, covered: [...covered], pointer: place.pointer }];
+    const listed = isListed ? listValues(side, kind, branches, place.pointer) : branches;
+    return [{ kind, branches: listed, covered: [...covered], pointer: place.pointer }];
   });
 }
+
+/** The branches of a union, with those that are only values as one. */
+function listValues(side: Side, kind: Union['kind'], branches: Place[], pointer: string): Place[] {
+  const lists = branches.map((branch) => listedIn(side, branch));
+  const values = lists.flatMap((list) => list ?? []);
+  // `oneOf` refuses a value that two of them have.
+  const isApart = kind === 'anyOf' || new Set(values.map((value) => JSON.stringify(value))).size === values.length;
+  if (!isApart || lists.filter((list) => list !== null).length < 2) return branches;
+  const said = branches.filter((_, at) => lists[at] !== null).map((branch) => objectOf(deref(side, branch).value));
+  const texts = said.map((one) => Object.entries(one).filter(([key]) => isText(key) || key === 'deprecated'));
+  const value = { enum: values, ...(texts.some((one) => one.length > 0) && { [textsOfValues]: texts }) };
+  return [{ value, pointer }, ...branches.filter((_, at) => lists[at] === null)];
+}
+
+/** The values that a schema lists, if it says nothing else. */
+export function listedIn(side: Side, place: Place): unknown[] | null {
+  const { value } = deref(side, place);
+  if (!isObject(value) || !Object.keys(value).every((key) => listing.has(key) || isText(key))) return null;
+  const { type, enum: values, const: constant } = value;
+  if ((values === undefined) === (constant === undefined)) return null;
+  const listed = values === undefined ? [constant] : listOf(values);
+  const types = type === undefined ? null : ownTypes({ type });
+  return types === null || coversTypes(types, without(typesOfValues(listed), 'null')) ? listed : null;
+}
+
+const listing = new Set(['type', 'enum', 'const', 'nullable', 'deprecated']);
 
 /** The branches of an `anyOf` that stands in another one. */
 function nestedIn(side: Side, branch: Place, depth = 5): Place[] {
@@ -118,10 +163,11 @@ function isNull(side: Side, place: Place, depth = 3): boolean {
   return below('allOf').some((one) => isNull(side, one, depth - 1)) || isOnly(below('anyOf')) || isOnly(below('oneOf'));
 }
 
-/** The branches whose values another branch allows by its type alone. */
+/** The branches whose values another branch allows by its type alone, or that say what another one says. */
 function coveredIn(side: Side, branches: readonly Place[]): Set<Place> {
   const plain = branches.filter((branch) => isPlain(deref(side, branch).value));
-  const covered = new Set<Place>();
+  const texts = branches.map(({ value }) => JSON.stringify(value));
+  const covered = new Set(branches.filter((_, at) => texts.indexOf(texts[at]!) < at));
   for (const branch of plain.length === 0 ? [] : branches) {
     const types = ownTypes(deref(side, branch).value);
     const isWithin = (other: Place) => {
@@ -204,6 +250,8 @@ export interface Limit {
   bound: Numeric;
   isOpen: boolean;
   pointer: string;
+  /** Whether it follows from another keyword, whose rule says what becomes of it. */
+  isImplied?: true;
 }
 
 /** The part of a schema that limits are read from. */
@@ -213,13 +261,45 @@ export interface Limited {
   pointer: string;
   types: { value: ReadonlySet<string> } | null;
   keywords: ReadonlySet<string>;
+  items: { first: readonly Schema[]; isClosed: boolean };
+  properties: ReadonlyMap<string, Schema>;
+  required: ReadonlyMap<string, string>;
+  additional: { isClosed: boolean };
+}
+
+/** The numbers of formats, where a dialect says that a format restricts. */
+const ranges: Readonly<Record<string, readonly [Numeric, Numeric]>> = {
+  int32: [-(2 ** 31), 2 ** 31 - 1],
+  int64: [-(2n ** 63n), 2n ** 63n - 1n],
+};
+
+/** The least and the greatest number of a format. Null: it sets none, or only describes, as it does since 3.1. */
+export function rangeOf({ dialect }: Side, format: unknown): readonly [Numeric, Numeric] | null {
+  return dialect.name === '2.0' || dialect.name === '3.0' ? (own(ranges, textOf(format)) ?? null) : null;
+}
+
+/** The limits that follow from other keywords. */
+function impliedBy(view: Limited, keyword: string): Limit[] {
+  const { side, flat, keywords, items, properties, required, additional, pointer } = view;
+  const numbers: (Numeric | null | undefined)[] = [];
+  if (keyword === 'maxItems' && items.isClosed && !keywords.has('unevaluatedItems')) numbers.push(items.first.length);
+  if (keyword === 'minItems' && keywords.has('contains')) numbers.push(limitOf(view, 'minContains')?.value);
+  if (keyword === 'minProperties' && required.size > 0) numbers.push(required.size);
+  const isListed = additional.isClosed && !keywords.has('patternProperties') && !keywords.has('unevaluatedProperties');
+  if (keyword === 'maxProperties' && isListed) numbers.push(properties.size);
+  if (keyword === 'minimum' || keyword === 'maximum')
+    for (const { value } of keywords.has('format') ? statedIn(flat.parts, 'format') : [])
+      numbers.push(rangeOf(side, value)?.[keyword === 'minimum' ? 0 : 1]);
+  return numbers.flatMap((value) =>
+    isNumeric(value) ? [{ keyword, value, bound: value, isOpen: false, pointer, isImplied: true }] : [],
+  );
 }
 
 /** The tightest limit that a keyword sets. Null: it demands nothing. */
 export function limitOf(view: Limited, keyword: string): Limit | null {
   const { compared, exclusive } = keywordOf(keyword);
   const isUpper = compared === 'upper';
-  const limits = statedLimits(view, keyword, exclusive);
+  const limits = [...impliedBy(view, keyword), ...statedLimits(view, keyword, exclusive)];
   if (keyword === 'minContains' && limits.length === 0)
     return { keyword, value: 1, bound: 1, isOpen: false, pointer: view.pointer };
   const step = exclusive === null || limits.length === 0 ? null : stepOf(view);
@@ -268,22 +348,18 @@ function stepOf(view: Limited): number | null {
 }
 
 /** Whether all numbers of a schema are integers. */
-function hasOnlyIntegers({ types }: Limited): boolean {
+function hasOnlyIntegers({ types }: Pick<Limited, 'types'>): boolean {
   return types !== null && types.value.has('integer') && !types.value.has('number');
 }
 
-/** The number of which a value must be a multiple: of all that are stated. */
-export function multipleIn(view: Limited): Numeric | null {
+/** The number of which a value must be a multiple: of all that are stated, and of 1 where it is an integer. */
+export function multipleIn(view: Pick<Limited, 'types' | 'flat'>): Numeric | null {
   const isInteger = hasOnlyIntegers(view);
   const stated = statedIn(view.flat.parts, 'multipleOf').flatMap(({ value }) =>
-    isNumeric(value) && !(isInteger && value === 1) ? [value] : [],
+    isNumeric(value) && value > 0 ? [value] : [],
   );
-  if (stated.length < 2 || !stated.every((value) => Number.isInteger(value))) return stated[0] ?? null;
-  return (stated as number[]).reduce((one, other) => (one * other) / greatestDivisor(one, other));
-}
-
-function greatestDivisor(one: number, other: number): number {
-  return other === 0 ? one : greatestDivisor(other, one % other);
+  const all = stated.length === 0 ? null : commonMultiple(isInteger ? [1, ...stated] : stated);
+  return isInteger && all === 1 ? null : all;
 }
 
 /** Whether a schema's limits leave no value of a type: what is at least 3 long is not at most 2 long. */
