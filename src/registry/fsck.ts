@@ -228,9 +228,10 @@ async function checkPublicLog({ registry, checked, progress }: Check, witnesses:
   const { head, isWhole, position } = await checkTree(registry.bucket, witnesses.of(treeName), { damaged, leaf });
   if (head === null) return;
   checked.heads.push(head);
-  const key = hasPublicLog(registry) ? faultOfKey(registry, position.key) : null;
-  if (key === 'lost') checked.lostKey = position.key;
-  else if (key !== null) damaged({ key: '.log-key', detail: key });
+  const isLost = registry.config.publicLog.key === null && registry.logKey?.read() === null;
+  if (hasPublicLog(registry) && isLost) checked.lostKey = position.key;
+  const fault = hasPublicLog(registry) && !isLost ? faultOfKey(registry, position.key) : null;
+  if (fault !== null) damaged({ key: '.log-key', detail: fault });
   // What stands behind a damage is not known.
   if (!isWhole || registry.refs.damages().length > 0) return;
   for (const { value } of await registry.refs.all<Resource>('resources/')) {
@@ -249,14 +250,14 @@ async function checkPublicLog({ registry, checked, progress }: Check, witnesses:
   checked.unknown = [...told.keys()];
 }
 
-/** What is wrong with the key of the public log, which announces that one; `lost`: there is none, as in a backup. */
+/** What is wrong with the key of the public log, which announces that one. */
 function faultOfKey(registry: Registry, announced: string | null): string | null {
   try {
     const keys = logKeys(registry, false).map(formatVerifierKey);
     if (announced === null || keys.includes(announced)) return null;
     return `The public log announces the key ${announced}, and this is ${keys[0]}. Put the right one back.`;
   } catch (error) {
-    if (isRegistryError(error, 'corrupt')) return 'lost';
+    if (isRegistryError(error, 'corrupt')) return (error.cause as Error).message;
     if (isRegistryError(error, 'malformed')) return error.message;
     throw error;
   }

@@ -21,23 +21,24 @@ export function hasPublicLog(registry: Pick<Registry, 'config' | 'logKey'>): boo
 /**
  * The keys that sign the public log of a registry that has one, the present one first: `publicLog.key`, or the data folder's
  * own, which is made for a log that `isNew`. A secret has a line for each: what follows the first are keys from before, which
- * go on signing so that who knows only them believes the log's word for the present one. Throws `malformed` for a key that
- * is too short, and `corrupt` where the log has begun and its key is lost.
+ * go on signing so that who knows only them believes the log's word for the present one. Throws `malformed` for a
+ * `publicLog.key` that is missing or too short, and `corrupt` where the data folder's is, and the log has begun.
  */
 export function logKeys(registry: Pick<Registry, 'config' | 'logKey'>, isNew: boolean): [SigningKey, ...SigningKey[]] {
   const origin = logOrigin(registry)!;
   const { key } = registry.config.publicLog;
   const own = () => (isNew ? registry.logKey!.make() : registry.logKey!.read());
   const text = key === null ? own() : readSecret(key);
-  if (text === null)
-    throw corrupt('The key of the public log is lost. Restore the file `.log-key` of the data folder.');
+  const restore = 'Restore the file `.log-key` of the data folder.';
+  if (text === null) throw corrupt(`The key of the public log is lost. ${restore}`);
   const [first, ...before] = text
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '');
   const keyFrom = (secret = ''): SigningKey => {
-    if (secret.length < shortest)
-      throw new RegistryError('malformed', `publicLog.key must have at least ${shortest} characters in each line.`);
+    const fault = `must have at least ${shortest} characters in each line.`;
+    if (secret.length < shortest && key === null) throw corrupt(`The key of the public log ${fault} ${restore}`);
+    if (secret.length < shortest) throw new RegistryError('malformed', `publicLog.key ${fault}`);
     return signingKey(origin, deriveKey(secret, '', 'stele public log'));
   };
   return [keyFrom(first), ...before.map(keyFrom)];

@@ -18,13 +18,7 @@ import {
 } from '../../model/transparency/tree.ts';
 import type { Registry } from '../registry.ts';
 import { isRegistryError } from '../../model/errors.ts';
-import {
-  formatPem,
-  bundleOf,
-  provenanceStatement,
-  signStatement,
-  type Envelope,
-} from '../../model/transparency/attestation.ts';
+import { bundleOf, provenanceStatement, signStatement, type Envelope } from '../../model/transparency/attestation.ts';
 import { corrupt } from '../../store/records.ts';
 import { openTreeLog, type TreeLog } from '../../store/tree/tree-log.ts';
 import { appendLeaves, createLogView } from './append-leaves.ts';
@@ -99,11 +93,7 @@ async function askWitness(url: string, vkey: string, checkpoint: Checkpoint, nod
 export interface PublicLog {
   /** Names the log. */
   origin: string;
-  /** The key that signs its checkpoints, as a verifier key. */
-  key: string;
-  /** The same in PEM. */
-  pem: string;
-  /** The key. Throws `corrupt` if it is not the one that the log announces. */
+  /** The key that signs its checkpoints. Throws `corrupt` if the log announces one that this process does not have. */
   signer(): SigningKey;
   /**
    * Brings into the log what is public by now, of these organizations or of all. One run at a time: who asks during
@@ -202,7 +192,6 @@ async function open(registry: Registry, damages: Map<string, string>): Promise<P
     return head.checkpoint;
   }
 
-  /** The key that signs. Rejects with `corrupt` if the log announces one that this process does not have. */
   function signer(): SigningKey {
     const announced = tree.key();
     if (announced !== null && !vkeys.includes(announced))
@@ -259,8 +248,6 @@ async function open(registry: Registry, damages: Map<string, string>): Promise<P
 
   return {
     origin: keys[0].name,
-    key,
-    pem: formatPem(keys[0]),
     signer,
     update(organizations, { compares = false } = {}) {
       if (running === null && waiting === null) return run(organizations ?? null, compares);
@@ -335,10 +322,12 @@ const comparedEvery = 86_400_000;
 /**
  * Brings what becomes public into the public log, until it is closed: soon after this process changed it, and
  * every `interval` milliseconds for what others changed. At the start and once a day, all that is public is compared with
- * what the log says. What fails is tried again. Null for a registry without a log.
+ * what the log says. What fails is tried again. Null for a registry without a log. Throws `malformed` for a `publicLog.key`
+ * that cannot be used.
  */
 export async function keepLog(registry: Registry, interval = 15_000): Promise<{ close(): Promise<void> } | null> {
   if (!hasPublicLog(registry)) return null;
+  if (registry.config.publicLog.key !== null) logKeys(registry, false);
   const stop = new AbortController();
   let woken = Promise.withResolvers<void>();
   /** The organizations that this process changed since the last look. */

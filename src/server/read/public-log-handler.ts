@@ -1,6 +1,7 @@
 import { Router } from 'express';
 import { RegistryError } from '../../model/errors.ts';
-import { formatNote } from '../../model/transparency/note.ts';
+import { formatPem } from '../../model/transparency/attestation.ts';
+import { formatNote, formatVerifierKey } from '../../model/transparency/note.ts';
 import { formatProof } from '../../model/transparency/checkpoint.ts';
 import { parseTilePath } from '../../model/transparency/tree.ts';
 import { nameOf } from '../../model/resource.ts';
@@ -46,8 +47,8 @@ const bundleType = 'application/octet-stream';
 /** What the log has at a path: text, the bytes of a tile, which never change, or null. */
 async function read(log: PublicLog, path: string): Promise<{ bytes: string | Uint8Array; lifetime: Lifetime } | null> {
   const text = (bytes: string) => ({ bytes, lifetime: 'latest' }) as const;
-  if (path === 'key') return text(`${log.key}\n`);
-  if (path === 'key.pem') return text(log.pem);
+  if (path === 'key') return text(`${formatVerifierKey(log.signer())}\n`);
+  if (path === 'key.pem') return text(formatPem(log.signer()));
   if (path === 'checkpoint') return text(formatNote((await log.checkpoint()).note));
   if (path === 'key.proof') {
     const proof = await log.proveKey();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { formatNote } from '../../../src/model/transparency/note.ts';
+import { formatNote, formatVerifierKey } from '../../../src/model/transparency/note.ts';
 import { tilePath, tilesOf } from '../../../src/model/transparency/tree.ts';
 import { publicLogOf } from '../../../src/registry/transparency/public-log.ts';
 import { createLoggedWorld, put } from './logged.ts';
@@ -24,7 +24,7 @@ test.skipIf(!hasGo)(
     const folder = mkdtempSync(join(tmpdir(), 'stele-log-'));
     try {
       const checkpoint = await log.checkpoint();
-      writeFileSync(join(folder, 'key'), `${log.key}\n`);
+      writeFileSync(join(folder, 'key'), `${formatVerifierKey(log.signer())}\n`);
       writeFileSync(join(folder, 'checkpoint'), formatNote(checkpoint.note));
       for (const name of tilesOf(checkpoint.size)) {
         const path = join(folder, tilePath(name));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseCoordinate } from '../../../src/model/address.ts';
 import { resourceRef, type Resource } from '../../../src/model/resource.ts';
-import { signersOf, parseVerifierKey, formatNote } from '../../../src/model/transparency/note.ts';
+import { signersOf, formatVerifierKey, formatNote } from '../../../src/model/transparency/note.ts';
 import { decodeLeaf } from '../../../src/model/transparency/leaf.ts';
 import { formatProof, parseCheckpoint, parseProof } from '../../../src/model/transparency/checkpoint.ts';
 import { nodesIn, isConsistent, isIncluded, leafHash, proveConsistency } from '../../../src/model/transparency/tree.ts';
@@ -126,7 +126,7 @@ describe('the public log', () => {
   test('proves a version, and that it begins with each head that was seen', async () => {
     const { registry } = createLoggedWorld();
     const log = await logOf(registry);
-    const key = parseVerifierKey(log.key)!;
+    const key = log.signer();
     expect(log.origin).toBe('registry.test/log');
     const seen = [];
     for (let minor = 0; minor < 5; minor++) {
@@ -285,8 +285,8 @@ describe('the public log', () => {
       'key',
     ]);
     const proof = (await second.proveKey())!;
-    expect(decodeLeaf(proof.extra!)).toMatchObject({ event: 'key', key: second.key });
-    const keys = [first.key, second.key].map((key) => parseVerifierKey(key)!);
+    expect(decodeLeaf(proof.extra!)).toMatchObject({ event: 'key', key: formatVerifierKey(second.signer()) });
+    const keys = [first.signer(), second.signer()];
     expect(signersOf(proof.checkpoint.note, keys)).toHaveLength(2);
     // After a restart it is known what was announced; and one may go back.
     const third = await logOf(node(another(), next, old));
