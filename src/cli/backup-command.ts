@@ -16,7 +16,8 @@ export function backupCommand(): Command {
   return new Command('backup')
     .description('Copy the store into a folder, or what is new into an earlier copy. Also while a server runs.')
     .argument('<folder>', 'a new or empty folder, or an earlier backup')
-    .action(async (folder: string, _options: unknown, command: Command) => {
+    .option('--verify', 'then read the whole backup again, also what an earlier run copied')
+    .action(async (folder: string, { verify }: { verify?: true }, command: Command) => {
       const { json = false } = command.optsWithGlobals<CommonOptions>();
       const { store, dataFolder } = await readConfig(command);
       assertApart(store, folder);
@@ -32,7 +33,8 @@ export function backupCommand(): Command {
       if (!json && isNew)
         for (const { path, use } of ownKeysIn(dataFolder))
           complain(`${path} is not in the backup. It ${use}, so keep a copy of it elsewhere.`);
-      printCopied(folder, copied, json);
+      if (verify) printBoth(folder, copied, json, await check(folder, json, command));
+      else printCopied(folder, copied, json);
     });
 }
 
@@ -61,6 +63,15 @@ function printCopied(target: string, copied: Copied, json: boolean): void {
     );
   }
   if (damages.length > 0) process.exitCode = 1;
+}
+
+/** Prints what was copied, and what a check of the copy found. Exit code 1 if anything is damaged. */
+function printBoth(target: string, copied: Copied, json: boolean, { damages, versions }: Checked): void {
+  if (damages.length > 0) process.exitCode = 1;
+  if (json) return printCopied(target, { ...copied, damages: [...copied.damages, ...damages] }, json);
+  printDamages(damages);
+  printCopied(target, copied, json);
+  if (damages.length === 0) print(`${target} was checked: ${versions} versions, nothing is damaged.`);
 }
 
 interface RestoreOptions extends CommonOptions {
@@ -139,25 +150,20 @@ export function migrateCommand(): Command {
         return withProgressUnless(json, 'Copying', (say) => migrate(bucket, into, showCopied(say)));
       });
       const checked = await check(folder, json, command);
-      const { isBehind, ...copied } = migrated;
-      const { damages } = checked;
-      if (json) printJson({ ...migrated, damages: [...copied.damages, ...damages] });
-      else {
-        printDamages(damages);
+      if (!json) {
         for (const { path, use } of ownKeysIn(dataFolder)) complain(`Copy ${path} into ${folder}: it ${use}.`);
-        if (isBehind)
+        if (migrated.isBehind)
           complain('The store was changed meanwhile. Stop its servers, and migrate again into another folder.');
-        printCopied(folder, copied, false);
-        if (damages.length === 0) print(`${folder} was checked: ${checked.versions} versions, nothing is damaged.`);
       }
-      if (damages.length > 0 || isBehind || copied.damages.length > 0) process.exitCode = 1;
+      printBoth(folder, migrated, json, checked);
+      if (migrated.isBehind) process.exitCode = 1;
     });
 }
 
 /** Checks the store in a folder, with a cache that goes afterwards. */
 async function check(folder: string, json: boolean, command: Command): Promise<Checked> {
   const { openRegistry } = await import('../open.ts');
-  const dataFolder = await mkdtemp(join(tmpdir(), 'stele-migrate-'));
+  const dataFolder = await mkdtemp(join(tmpdir(), 'stele-check-'));
   const config = { ...(await readConfig(command)), store: { kind: 'fs' as const, path: resolve(folder) } };
   const registry = await openRegistry(
     { ...config, dataFolder, cacheFolder: join(dataFolder, 'cache') },

@@ -125,7 +125,10 @@ async function copyEntry(into: Bucket, key: string, bytes: Uint8Array, { copied 
     return true;
   }
   if (await isThere(into, key, bytes)) return false;
-  throw new RegistryError('conflict', `The copy has another entry at ${key}. It is of another store, or damaged.`);
+  throw new RegistryError(
+    'conflict',
+    `The copy has another entry at ${key}. It is damaged, or of another store: check the copy with \`stele fsck --data\`.`,
+  );
 }
 
 async function isThere(into: Bucket, key: string, bytes: Uint8Array): Promise<boolean> {
