@@ -3,7 +3,7 @@ import { isUrlPath } from '../model/address.ts';
 import { problemAtFile, type Problem } from '../model/problem.ts';
 import type { CompileLimits } from './compile.ts';
 import { isCode } from './interpreter/modules.ts';
-import { isParsed, type UnparsedFile } from './kind.ts';
+import { isParsed, type PathsOf, type UnparsedFile } from './kind.ts';
 import { fileTooLarge, parseFile, type ParsedFile } from './text/parse.ts';
 import { decodeText } from './text/text.ts';
 
@@ -30,14 +30,6 @@ export function filesTooLarge(entry: string, { bundleBytes }: Pick<CompileLimits
 /** Returns the problem for a document that references too many files. */
 export function tooManyFiles(entry: string, { files }: Pick<CompileLimits, 'files'>): Problem {
   return problemAtFile('limit-files', entry, `The document references more than ${files} files. Merge some of them.`);
-}
-
-/** Finds what a parsed file names: paths that it may reference, and those of examples. Extra paths do no harm. */
-export interface PathsOf {
-  references(file: ParsedFile): Iterable<string>;
-  /** URLs of a registry's documents, each with the paths of files that are meant instead if they are there. */
-  addresses(file: ParsedFile): Iterable<readonly [url: string, instead: readonly string[]]>;
-  examples(file: ParsedFile): Iterable<string>;
 }
 
 /**

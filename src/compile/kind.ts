@@ -1,3 +1,4 @@
+import { isObject, type JsonObject } from '../model/json.ts';
 import type { Problem, Severity } from '../model/problem.ts';
 import type { CompileInput } from './compile.ts';
 import type { ParsedFile } from './text/parse.ts';
@@ -51,6 +52,40 @@ export interface KindResult extends DocumentFacts {
 
 /** Compiles one kind of document. Pure; never rejects because of a document. */
 export type CompileKind = (given: KindInput) => Promise<KindResult>;
+
+/** Finds what a parsed file names: paths that it may reference, and those of examples. Extra paths do no harm. */
+export interface PathsOf {
+  references(file: ParsedFile): Iterable<string>;
+  /** URLs of a registry's documents, each with the paths of files that are meant instead if they are there. */
+  addresses(file: ParsedFile): Iterable<readonly [url: string, instead: readonly string[]]>;
+  examples(file: ParsedFile): Iterable<string>;
+}
+
+/** How one kind of document is recognized, read and compiled. */
+export interface DocumentKind {
+  /** Whether a parsed file with this root is one. */
+  isRoot(root: JsonObject): boolean;
+  /** Whether a file is one by its name, where no root tells. */
+  isNamed?(file: ParsedFile): boolean;
+  /** Matches a text that does not parse and was meant to be one (`beginsWith`). */
+  text?: RegExp;
+  /** The title as discovery shows it. */
+  titleIn(root: JsonObject): string | null;
+  paths: PathsOf;
+  compile: CompileKind;
+}
+
+/** Matches a text in which a line begins with one of these members. `value`: how its value begins. */
+export function beginsWith(members: readonly string[], value: string): RegExp {
+  const name = `(?:${members.map((member) => member.replace('$', String.raw`\$`)).join('|')})`;
+  return RegExp(`^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?(?:${name} *:| {0,8}\t?[{,]? ?"${name}" *:) *["']?${value}`, 'm');
+}
+
+/** The first of these members that is a text and not blank. */
+export function firstText(root: unknown, ...members: readonly string[]): string | null {
+  const texts = members.map((member) => (isObject(root) ? root[member] : undefined));
+  return (texts.find((text) => typeof text === 'string' && text.trim() !== '') as string | undefined) ?? null;
+}
 
 /**
  * The most problems that one check looks for. A report keeps a tenth of them, and documents with

@@ -1,4 +1,5 @@
 import { isObject } from '../model/json.ts';
+import { storedKinds } from '../model/kinds.ts';
 
 /** A kind of document that Stele does not store, and how to recognize it. */
 interface OtherKind {
@@ -65,9 +66,7 @@ function isPostman(info: Readonly<Record<string, unknown>>): boolean {
  */
 export function sayOtherKind(text: string, value: unknown): string | null {
   const name = nameOtherKind(text, value);
-  return name === null
-    ? null
-    : `This is ${name}. Stele stores OpenAPI documents (2.0 to 3.2), JSON Schemas, and rulesets of Redocly and Spectral.`;
+  return name === null ? null : `This is ${name}. Stele stores ${storedKinds}.`;
 }
 
 function nameOtherKind(text: string, value: unknown): string | null {

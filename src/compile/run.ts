@@ -11,18 +11,16 @@ import {
 import type { CompileGate, CompileInput, Artifact, Representation } from './compile.ts';
 import { isUrlPath, type ResourceType } from '../model/address.ts';
 import { imagePaths, maxImages } from '../model/image.ts';
-import { isParsed, type UnparsedFile, problemAt, type CompileKind, type KindInput, type KindResult } from './kind.ts';
+import { isParsed, type UnparsedFile, problemAt, type KindInput, type KindResult, type PathsOf } from './kind.ts';
+import { documentKinds } from './kinds.ts';
 import type { ParsedFile } from './text/parse.ts';
-import { types } from '../model/kinds.ts';
-import { collect, type LoadedFile, type PathsOf } from './collect.ts';
+import { kinds, signsOfKinds, types, type Kind } from '../model/kinds.ts';
+import { collect, type LoadedFile } from './collect.ts';
 import type { Interpreter } from './interpreter/interpreter.ts';
 import { isCode } from './interpreter/modules.ts';
 import { readCode } from './ruleset/ruleset-code.ts';
 import { kindOf } from './detect.ts';
-import { compileJsonSchema } from './schema/json-schema.ts';
 import { sayOtherKind } from './other-kinds.ts';
-import { compileOpenapi } from './openapi/openapi.ts';
-import { openapiAddresses, openapiExamplePaths, openapiReferencePaths } from './openapi/openapi-references.ts';
 import { isTooManyRounds } from './openapi/redocly-rounds.ts';
 import { beginToEncode, formatsOf, represent } from './text/represent.ts';
 import { firstParagraph } from '../render/markdown.ts';
@@ -31,9 +29,7 @@ import { compileView, type PlainCompiler } from './overlay/view.ts';
 import { isOverlay, readOverlay } from './overlay/apply-overlay.ts';
 import { lintWithRuleset, type Style } from './ruleset/ruleset-evaluate.ts';
 import { sayCode, clearRule } from './ruleset/rule-at-work.ts';
-import { compileRuleset } from './ruleset/ruleset.ts';
-import { rulesetAddresses, rulesetReferencePaths } from './ruleset/ruleset-files.ts';
-import { schemaAddresses, schemaReferencePaths } from './schema/schema-index.ts';
+import { rulesetReferencePaths } from './ruleset/ruleset-files.ts';
 
 const usual: CompileGate = { blockOn: 'error', exemptions: [], today: '', known: null };
 
@@ -130,24 +126,6 @@ function* textsOf(value: unknown): Generator<string> {
   }
 }
 
-const none = () => [];
-
-/** How each type of document is compiled, and how what it names is found. */
-const compilers: Record<ResourceType, { compile: CompileKind; paths: PathsOf }> = {
-  apis: {
-    compile: compileOpenapi,
-    paths: { references: openapiReferencePaths, addresses: openapiAddresses, examples: openapiExamplePaths },
-  },
-  schemas: {
-    compile: compileJsonSchema,
-    paths: { references: schemaReferencePaths, addresses: schemaAddresses, examples: none },
-  },
-  rulesets: {
-    compile: compileRuleset,
-    paths: { references: rulesetReferencePaths, addresses: rulesetAddresses, examples: none },
-  },
-};
-
 /** Compiles one document: collects its files, compiles it, and encodes it. Runs in the sandbox. */
 export async function runCompile(
   input: CompileInput,
@@ -176,12 +154,12 @@ export async function runCompile(
 const plainWith = (interpreter: Interpreter | null): PlainCompiler => ({
   compile: (input, load) => compileEntry(input, load, interpreter, true),
   async bundle(input, load) {
-    const { files, findings, overLimit } = await collect(input.entry, input.limits, load, compilers.apis.paths);
+    const { files, findings, overLimit } = await collect(input.entry, input.limits, load, documentKinds.openapi.paths);
     const entry = files.get(input.entry);
     const problems = overLimit === null ? [...findings.values()].flat() : [overLimit];
     if (overLimit !== null || entry === undefined || !isParsed(entry)) return { bundle: null, problems };
     const given = { entry, files, input: { ...input, validation: 'lenient' as const, ruleset: null } };
-    const { bundle, problems: others } = await compileOpenapi(given);
+    const { bundle, problems: others } = await documentKinds.openapi.compile(given);
     return { bundle: bundle === entry.value ? entry.exact : bundle, problems: others };
   },
 });
@@ -212,11 +190,11 @@ async function compileEntry(
 
   if (isOverlay(entry.value) && input.type === null && input.reportOnly)
     return refused([...(findings.get(input.entry) ?? []), ...readOverlay(entry).problems]);
-  const type = typeOf(entry, files, input);
-  if (typeof type !== 'string') return refused([type, ...(findings.get(input.entry) ?? [])]);
+  const kind = kindToCompile(entry, files, input);
+  if (typeof kind !== 'string') return refused([kind, ...(findings.get(input.entry) ?? [])]);
   const isStored = !isRewritten && !input.reportOnly && files.size === 1;
   await using begun = isStored ? beginToEncode(entry) : null;
-  const result = await compilers[type].compile({ entry, files, input, code });
+  const result = await documentKinds[kind].compile({ entry, files, input, code });
   const problems = [...(code?.problems ?? []), ...result.problems];
   const isUsed = (path: string) => path === input.entry || (result.used?.has(path) ?? true);
   for (const [path, found] of findings) if (isUsed(path)) problems.push(...found);
@@ -248,7 +226,7 @@ async function compileEntry(
   // The caller keeps what was loaded. Images are not looked at here.
   const images = shownImages(files, isUsed).slice(0, Math.max(0, limits.files - files.size - 2));
   if (images.length > 0) await load(images);
-  return { artifact: artifactOf(type, result, await represent(formats, entry, begun)), report };
+  return { artifact: artifactOf(result, await represent(formats, entry, begun)), report };
 }
 
 async function loadIgnored(
@@ -279,12 +257,14 @@ function typeAs(entry: ParsedFile | UnparsedFile | undefined, { type }: CompileI
   return entry === undefined || !isParsed(entry) ? null : (kindOf(entry.value)?.type ?? type);
 }
 
-/** The entry is read first. Its type decides how references are found in all files. */
+/** The entry is read first. Its kind decides how references are found in all files. */
 function createPathsOf(type: ResourceType | null): PathsOf {
   let paths: PathsOf | null = null;
-  const typeFor = (file: ParsedFile) =>
-    kindOf(file.value)?.type ?? type ?? (rulesetReferencePaths(file).length > 0 ? 'rulesets' : 'schemas');
-  const pathsFor = (file: ParsedFile) => (paths ??= compilers[typeFor(file)].paths);
+  const kindFor = (file: ParsedFile): Kind => {
+    const kind = kindOf(file.value)?.kind;
+    return kind ?? types[type ?? (rulesetReferencePaths(file).length > 0 ? 'rulesets' : 'schemas')].usual;
+  };
+  const pathsFor = (file: ParsedFile) => (paths ??= documentKinds[kindFor(file)].paths);
   return {
     references: (file) => pathsFor(file).references(file),
     addresses: (file) => pathsFor(file).addresses(file),
@@ -295,38 +275,28 @@ function createPathsOf(type: ResourceType | null): PathsOf {
 /** Longest summary, in characters. */
 const summaryLength = 300;
 
-function artifactOf(type: ResourceType, result: KindResult, representations: Representation[]): Artifact {
+function artifactOf(result: KindResult, representations: Representation[]): Artifact {
   const { kind, specification, title, description, version } = result;
   const summary = firstParagraph(result.summary || description, summaryLength);
-  return { type, kind, specification, title, description, summary, version, representations };
+  return { type: kinds[kind].type, kind, specification, title, description, summary, version, representations };
 }
 
-/** The type to compile the document as, or the problem if it has none. */
-function typeOf(entry: ParsedFile, files: KindInput['files'], { type }: CompileInput): ResourceType | Problem {
-  const kind = kindOf(entry.value);
-  const other = kind === null ? sayOtherKind(entry.text, entry.value) : null;
-  if (other !== null) return problemAt(entry, '', 'kind-unknown', other);
-  if (type === null) {
-    if (kind !== null) return kind.type;
-    // Other tools' configurations extend files, too, but no rulesets.
-    const others = [...files.values()].flatMap((file) =>
-      file !== entry && isParsed(file) ? [kindOf(file.value)] : [],
-    );
-    if (others.some((each) => each?.type === 'rulesets')) return 'rulesets';
-    const message =
-      'Unknown kind of document. An OpenAPI document has "openapi" or "swagger" at its root, a JSON Schema has a "$schema" that names a draft, and a ruleset has "rules" or "extends".';
-    return problemAt(entry, '', 'kind-unknown', message);
+/** The kind to compile the document as, or the problem if it has none. */
+function kindToCompile(entry: ParsedFile, files: KindInput['files'], { type }: CompileInput): Kind | Problem {
+  const found = kindOf(entry.value);
+  const unknown = (message: string) => problemAt(entry, '', 'kind-unknown', message);
+  if (found !== null && (type === null || type === found.type)) return found.kind;
+  if (found !== null) {
+    const message = `The document is ${types[found.type].noun}, not ${types[type!].noun}.`;
+    return problemAt(entry, '', 'kind-mismatch', message);
   }
-  if (kind !== null && kind.type !== type)
-    return problemAt(entry, '', 'kind-mismatch', `The document is ${types[kind.type].noun}, not ${types[type].noun}.`);
-  if (kind === null && type === 'apis')
-    return problemAt(
-      entry,
-      '',
-      'kind-unknown',
-      'The document is not an OpenAPI document. Add "openapi" with a version, such as "openapi: 3.1.0", at its root.',
-    );
-  return type;
+  const other = sayOtherKind(entry.text, entry.value);
+  if (other !== null) return unknown(other);
+  if (type !== null) return types[type].unmarked === null ? types[type].usual : unknown(types[type].unmarked);
+  // Other tools' configurations extend files, too, but no rulesets.
+  const others = [...files.values()].flatMap((file) => (file !== entry && isParsed(file) ? [kindOf(file.value)] : []));
+  if (others.some((each) => each?.type === 'rulesets')) return types.rulesets.usual;
+  return unknown(`Unknown kind of document. ${signsOfKinds}`);
 }
 
 /** A report without an artifact. */

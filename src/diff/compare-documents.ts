@@ -1,4 +1,5 @@
 import { type JsonObject, isObject } from '../model/json.ts';
+import { rowsOf, type Kind } from '../model/kinds.ts';
 import { notCompared, usualRules, type ChangeRules, type Comparison } from '../model/comparison.ts';
 import type { Published } from '../compile/compile.ts';
 import { parseObject, textOf } from '../render/json-value.ts';
@@ -22,7 +23,7 @@ export function compareDocuments(before: Published, after: Published, rules: Cha
   const [old, current] = [parseObject(before.json), parseObject(after.json)];
   if (old === null || current === null) return notCompared('One of the documents is not a JSON object.');
   try {
-    return sayRemoved(compareValues(before.kind, old, current, rules), after.removed);
+    return sayRemoved(conclude(comparers[before.kind](old, current, rules)), after.removed);
   } catch (error) {
     if (error instanceof TooMuch) return notCompared(error.message);
     if (error instanceof RangeError) return notCompared('The documents are nested too deep to be compared.');
@@ -43,23 +44,24 @@ function sayRemoved(comparison: Comparison, removed: readonly string[] = []): Co
   return { ...comparison, changes };
 }
 
-function compareValues(kind: Published['kind'], before: JsonObject, after: JsonObject, rules: ChangeRules): Comparison {
-  if (kind === 'openapi') return conclude(compareApis(before, after, rules));
-  if (kind === 'json-schema') return conclude({ ...compareJsonSchemas(before, after, rules), operations: [] });
-  const root = compareRulesets(before, after, kind === 'redocly-ruleset' ? 'redocly' : 'spectral');
-  const walk = createWalk(
-    createSide(before, dialectOfSchema(before)),
-    createSide(after, dialectOfSchema(after)),
-    rules,
-  );
-  return conclude({ walk, root, operations: [] });
-}
+type Compare = (before: JsonObject, after: JsonObject, rules: ChangeRules) => Parameters<typeof conclude>[0];
+
+/** How documents of each kind are compared. */
+const comparers: Readonly<Record<Kind, Compare>> = {
+  openapi: compareApis,
+  'json-schema': compareJsonSchemas,
+  ...rowsOf('rulesets', (kind): Compare => (before, after, rules) => ({
+    walk: createWalk(createSide(before, dialectOfSchema(before)), createSide(after, dialectOfSchema(after)), rules),
+    root: compareRulesets(before, after, kind),
+    operations: [],
+  })),
+};
 
 /**
  * Compares two JSON Schemas. Who writes and who reads such data is not known, so what narrows
  * breaks (data that was valid is refused), and what widens is risky (readers may meet new data).
  */
-function compareJsonSchemas(before: JsonObject, after: JsonObject, rules: ChangeRules): { walk: Walk; root: Unit } {
+function compareJsonSchemas(before: JsonObject, after: JsonObject, rules: ChangeRules): ReturnType<Compare> {
   const sides = {
     before: createSide(before, dialectOfSchema(before)),
     after: createSide(after, dialectOfSchema(after)),
@@ -70,7 +72,7 @@ function compareJsonSchemas(before: JsonObject, after: JsonObject, rules: Change
   compareSchemas(walk, root, 'both', [withoutDefinitions(sides.before)], [withoutDefinitions(sides.after)]);
   compareDefinitions(walk, root);
   walk.finish();
-  return { walk, root };
+  return { walk, root, operations: [] };
 }
 
 function compareHeads(root: Unit, before: JsonObject, after: JsonObject): void {

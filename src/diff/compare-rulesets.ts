@@ -1,13 +1,14 @@
 import { modulesMember } from '../compile/compile.ts';
 import type { JsonObject } from '../model/json.ts';
+import type { RulesetKind } from '../model/kinds.ts';
 import { digestOfValue, textOf } from '../render/json-value.ts';
-import { extendedBy, rulesOf } from '../render/rules.ts';
+import { extendedBy, holdsRules, rulesOf } from '../render/rules.ts';
 import type { Verdict } from '../model/comparison.ts';
 import { addFact, quote } from './report.ts';
 import type { Unit } from './walk.ts';
 
 /** Compares two rulesets rule by rule. A stricter check breaks documents that passed. */
-export function compareRulesets(before: JsonObject, after: JsonObject, form: 'redocly' | 'spectral'): Unit {
+export function compareRulesets(before: JsonObject, after: JsonObject, kind: RulesetKind): Unit {
   const root: Unit = { facts: [], children: [] };
   const add = (
     verdict: Verdict,
@@ -24,7 +25,7 @@ export function compareRulesets(before: JsonObject, after: JsonObject, form: 're
       pointers: { before: null, after: null },
       direction: null,
     });
-  const read = (ruleset: JsonObject) => new Map(rulesOf(ruleset, form).rules.map((rule) => [rule.name, rule]));
+  const read = (ruleset: JsonObject) => new Map(rulesOf(ruleset, kind).rules.map((rule) => [rule.name, rule]));
   const [old, current] = [read(before), read(after)];
   for (const [name, rule] of old) {
     const other = current.get(name);
@@ -50,7 +51,7 @@ export function compareRulesets(before: JsonObject, after: JsonObject, form: 're
     ]);
   }
   for (const key of Object.keys({ ...before, ...after })) {
-    if (['rules', 'overrides', 'version', 'x-version'].includes(key) || key.endsWith('Rules')) continue;
+    if (key === 'version' || key === 'x-version' || holdsRules(kind, key)) continue;
     // Rules of a ruleset that is contained are compared as rules.
     const valueIn = (ruleset: JsonObject) =>
       key === 'extends' ? extendedBy(ruleset).join(', ') || undefined : ruleset[key];

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import type { Settings, SettingsResource, Detected } from '../compile/sandboxes.ts';
-import { rulesetModule } from '../model/kinds.ts';
+import { kindOfModule } from '../model/kinds.ts';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createPathGlob, fillTemplate, isPathGlob } from '../model/glob.ts';
 import { viewPath } from '../model/artifact.ts';
@@ -29,7 +29,7 @@ export function createSearched(folder: string, settings: Settings | null): (path
   const isIgnored = (path: string): boolean =>
     path !== '.' && path !== '/' && (ignored.has(path) || isIgnored(posix.dirname(path)));
   return (path) =>
-    (documentName.test(path) || rulesetModule.test(path)) &&
+    (documentName.test(path) || kindOfModule(path) !== null) &&
     path.length <= longestPath &&
     !ofTools.test(path) &&
     (ignored.size === 0 || !isIgnored(path));

@@ -243,8 +243,8 @@ async function draftOf(request: PublishRequest, compiled: Compiled): Promise<Dra
   const { error, warning } = compiled.report.counts;
   await hashCompiled(compiled);
   return {
-    content: contentOf(request.coordinate.type, request.entry, compiled),
-    twin: await contentTwin(request.coordinate.type, request.entry, compiled),
+    content: contentOf(request.entry, compiled),
+    twin: await contentTwin(request.entry, compiled),
     stated: request.stated === undefined ? version : request.stated,
     title,
     summary,

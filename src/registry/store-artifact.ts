@@ -1,6 +1,6 @@
-import { types } from '../model/kinds.ts';
+import { kinds, types } from '../model/kinds.ts';
 import type { Compiled, GivenRuleset } from '../compile/compile.ts';
-import { formatOfFile, type Coordinate, type ResourceType } from '../model/address.ts';
+import { formatOfFile, type Coordinate } from '../model/address.ts';
 import {
   codingAnnotation,
   contentDigest,
@@ -61,7 +61,6 @@ export function buildArtifact({
   ruleset,
   view,
 }: ArtifactInput): Built {
-  const { type } = coordinate;
   const { artifact, report, files, dependencies } = compiled;
   const reportBytes = encodeJson(report);
   const { repository, commit, job, signer, approvals } = origin;
@@ -90,11 +89,11 @@ export function buildArtifact({
     ...(dependencies && { dependencies }),
   };
   const configBytes = encodeJson(config);
-  const { layers, unshared, shared } = layersOf(coordinate.type, entry, compiled);
+  const { layers, unshared, shared } = layersOf(entry, compiled);
   const manifest: Manifest = {
     schemaVersion: 2,
     mediaType: 'application/vnd.oci.image.manifest.v1+json',
-    artifactType: types[type].artifactType,
+    artifactType: types[coordinate.type].artifactType,
     config: describe('application/vnd.stele.config.v1+json', configBytes),
     layers,
   };
@@ -120,17 +119,17 @@ export function withoutSources(compiled: Compiled, entry: string): Compiled {
 }
 
 /** Identifies the content of a compiled document, whatever its provenance and report (design §7). */
-export function contentOf(type: ResourceType, entry: string, compiled: Compiled): Digest {
-  return contentDigest(layersOf(type, entry, compiled));
+export function contentOf(entry: string, compiled: Compiled): Digest {
+  return contentDigest(layersOf(entry, compiled));
 }
 
 /**
  * Identifies the same content with the other line endings in the author's text: CRLF for LF, or LF for
  * CRLF. Null without any. A checkout that changes line endings makes no new content.
  */
-export async function contentTwin(type: ResourceType, entry: string, compiled: Compiled): Promise<Digest | null> {
+export async function contentTwin(entry: string, compiled: Compiled): Promise<Digest | null> {
   const format = formatOfFile(entry);
-  const { layers } = layersOf(type, entry, compiled);
+  const { layers } = layersOf(entry, compiled);
   const written = compiled.artifact!.representations.find(
     (each) => each.format === format && each.coding === 'identity',
   );
@@ -142,14 +141,13 @@ export async function contentTwin(type: ResourceType, entry: string, compiled: C
 
 /** The layers of a version: one for each representation, and for each file that was read. */
 function layersOf(
-  type: ResourceType,
   entry: string,
   { artifact, files }: Compiled,
 ): Pick<Built, 'unshared' | 'shared'> & { layers: Descriptor[] } {
   const representations = artifact!.representations.map(({ bytes }) => bytes);
   const shared: Uint8Array[] = [];
   const layers: Descriptor[] = artifact!.representations.map(({ format, coding, bytes }) =>
-    describe(types[type].stored[format], bytes, { [formatAnnotation]: format, [codingAnnotation]: coding }),
+    describe(kinds[artifact!.kind].stored[format], bytes, { [formatAnnotation]: format, [codingAnnotation]: coding }),
   );
   const isKept = createImageLimit();
   for (const { path, bytes } of files) {

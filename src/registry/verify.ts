@@ -123,7 +123,7 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
   });
   const derived = digestOf(built.manifest);
   if (derived === version.manifest) return { ...result, outcome: 'same', derived };
-  const content = contentOf(coordinate.type, path, compiled);
+  const content = contentOf(path, compiled);
   if (content === contentDigest(manifest)) return { ...result, outcome: 'recoded', derived };
   return { ...result, outcome: isOtherCompiler ? 'recompiled' : 'different', derived };
 }

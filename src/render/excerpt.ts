@@ -1,11 +1,12 @@
 import { isObject, type JsonObject } from '../model/json.ts';
 import { holdsOf } from '../model/openapi-shape.ts';
 import type { Excerpt, Published } from '../compile/compile.ts';
-import { definitionsOf, createSchemas } from './schema/schemas.ts';
+import { readableKinds } from './kinds.ts';
+import { createSchemas } from './schema/schemas.ts';
 import { entriesOf, listOf, objectOf, parseObject, textOf, resolveLocal } from './json-value.ts';
 import { operationsOf, type ApiOperation } from './openapi/list-operations.ts';
 import { requirementsOf, isJson, viewOperation } from './openapi/operation-view.ts';
-import { outlineNames, serverUrls } from './outline-document.ts';
+import { outlineNames, serverUrls } from './openapi/outline-api.ts';
 import { isSmall, sampleOf } from './schema/sample-value.ts';
 import { curlOf, sampleRequest } from './openapi/sample-request.ts';
 
@@ -23,8 +24,9 @@ const descriptionLength = { outer: 2000, inner: 300 };
  */
 export function excerptOf({ kind, json }: Pick<Published, 'kind' | 'json'>, part: Excerpt): string | null {
   const document = parseObject(json);
-  if (document === null || (kind !== 'openapi' && kind !== 'json-schema')) return null;
-  const make = 'schema' in part ? schemaIn(document, kind, part.schema) : operationIn(document, part, json.byteLength);
+  const schemas = document && readableKinds[kind].schemas?.(document);
+  if (document === null || !schemas) return null;
+  const make = 'schema' in part ? schemaIn(schemas, part.schema) : operationIn(document, part, json.byteLength);
   if (make === null) return null;
   for (const depth of depths) {
     const inline = createInline(document, depth);
@@ -40,12 +42,8 @@ export function excerptOf({ kind, json }: Pick<Published, 'kind' | 'json'>, part
 /** Writes a part with a function that inlines references in a value. */
 type Make = (inline: (value: unknown) => unknown) => JsonObject;
 
-function schemaIn(document: JsonObject, kind: 'openapi' | 'json-schema', name: string): Make | null {
-  const named =
-    kind === 'openapi'
-      ? entriesOf(objectOf(document['components'])['schemas'] ?? document['definitions'])
-      : [['', document] as const, ...definitionsOf(document)];
-  const found = named.find(([each]) => each === name);
+function schemaIn(schemas: readonly (readonly [string, unknown])[], name: string): Make | null {
+  const found = schemas.find(([each]) => each === name);
   return found === undefined ? null : (inline) => ({ name, schema: inline(found[1]) });
 }
 

@@ -1,6 +1,10 @@
+import type { createFindImage } from '../model/image.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { Descriptions } from './description.ts';
+import type { Descriptions, Heading } from './description.ts';
+import { listHtml, markup, type Html } from './html.ts';
 import type { Once } from './json-value.ts';
+import { nameText } from './markdown.ts';
+import type { NamedSchema } from './openapi/api-view.ts';
 import type { Requirement } from './openapi/operation-view.ts';
 import type { Schemas } from './schema/schemas.ts';
 
@@ -56,4 +60,46 @@ export function createLong<T>(budget: number, lengthOf: (part: T) => number): Lo
       return isCut;
     },
   };
+}
+
+/** The length of a page in characters after which each remaining part gets one line. */
+export const pageBudget = 14 * 1024 * 1024;
+
+/** The most links in a table of contents, of each kind. */
+export const longestNavigation = 6000;
+
+export type FindImage = ReturnType<typeof createFindImage>;
+
+/** A link to a named schema, in the table of contents. */
+export function schemaLink({ name, anchor }: NamedSchema): Html {
+  return markup`<a href="#${anchor}">${nameText(name, 80)}</a>`;
+}
+
+/** Links under a heading in the table of contents. The heading is a link, unless it folds them. */
+export function navigationGroup(
+  name: string,
+  anchor: string,
+  links: readonly Html[],
+  more: number,
+  isFolded: boolean,
+): Html {
+  const list = listHtml(more > 0 ? [...links, markup`${more} more`] : links);
+  return isFolded
+    ? markup`<details><summary>${name}</summary>${list}</details>`
+    : markup`<a href="#${anchor}">${name}</a>${list}`;
+}
+
+/**
+ * Finds the id that a link means: as it is, or a heading's as git hosts (`#getting-started`) and
+ * other renderers (`#section/Getting-started`, with the headings above it) name it.
+ */
+export function anchorIn(ids: ReadonlySet<string>, headings: readonly Heading[] = []): (id: string) => string | null {
+  const slugOf = (title: string) => title.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-');
+  const slugs = new Map([...headings].reverse().map(({ title, anchor }) => [slugOf(title), anchor]));
+  return (id) => (ids.has(id) ? id : (slugs.get(slugOf(id.slice(id.lastIndexOf('/') + 1, 300))) ?? null));
+}
+
+/** The first anchor of each name, since a reference by name means the first. */
+export function anchorsOf(all: readonly { name: string; anchor: string }[]): Map<string, string> {
+  return new Map([...all].reverse().map(({ name, anchor }) => [name, anchor]));
 }

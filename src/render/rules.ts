@@ -1,4 +1,5 @@
 import { type JsonObject, isObject } from '../model/json.ts';
+import type { RulesetKind } from '../model/kinds.ts';
 import { entriesOf, listOf, objectOf, textOf } from './json-value.ts';
 import { listLimit } from './openapi/list-operations.ts';
 import { httpsUrl } from '../model/escape.ts';
@@ -20,22 +21,41 @@ const numbers = ['error', 'warn', 'info', 'hint'] as const;
 /**
  * All rules of a ruleset and of those that it contains, in order. `more`: how many were left out.
  */
-export function rulesOf(ruleset: JsonObject, form: Form): { rules: Rule[]; more: number } {
-  const rules = [...collectRules(ruleset, form).values()];
+export function rulesOf(ruleset: JsonObject, kind: RulesetKind): { rules: Rule[]; more: number } {
+  const rules = [...collectRules(ruleset, forms[kind]).values()];
   return { rules: rules.slice(0, listLimit), more: Math.max(0, rules.length - listLimit) };
 }
 
-type Form = 'redocly' | 'spectral';
+/** How rules are written in one form of rulesets. */
+interface RuleForm {
+  /** The members of a ruleset that hold rules. */
+  members: RegExp;
+  /** Its rules as written, by the documents that they are for; empty for all. */
+  maps(ruleset: JsonObject): [scope: string, rules: unknown][];
+  /** The severity of a rule that states none. */
+  usual: Rule['severity'];
+}
 
-function collectRules(ruleset: JsonObject, form: Form): Map<string, Rule> {
+const members = /^(?:rules|overrides)$|Rules$/;
+
+const forms: Readonly<Record<RulesetKind, RuleForm>> = {
+  'spectral-ruleset': { members, maps: spectralMaps, usual: 'warn' },
+  'redocly-ruleset': { members, maps: redoclyMaps, usual: 'error' },
+};
+
+/** Whether a member of a ruleset holds rules. */
+export function holdsRules(kind: RulesetKind, member: string): boolean {
+  return forms[kind].members.test(member);
+}
+
+function collectRules(ruleset: JsonObject, form: RuleForm): Map<string, Rule> {
   const rules = new Map<string, Rule>();
   for (const [base, which] of basesOf(ruleset)) {
     if (!isObject(base)) continue;
     for (const [name, rule] of collectRules(base, form))
       rules.set(name, which === 'off' ? { ...rule, severity: 'off' } : rule);
   }
-  const maps = form === 'redocly' ? redoclyMaps(ruleset) : spectralMaps(ruleset);
-  for (const [scope, map] of maps)
+  for (const [scope, map] of form.maps(ruleset))
     for (const [short, written] of entriesOf(map)) {
       const name = scope === '' ? short : `${scope}: ${short}`;
       const inherited = rules.get(name);
@@ -88,12 +108,12 @@ function spectralMaps(ruleset: JsonObject): [string, unknown][] {
   ];
 }
 
-function severityOf(definition: unknown, form: Form): Rule['severity'] {
+function severityOf(definition: unknown, { usual }: RuleForm): Rule['severity'] {
   const written = isObject(definition) ? definition['severity'] : definition;
   if (typeof written === 'number') return numbers[written] ?? 'off';
   if (written === false) return 'off';
   const severity = ([...numbers, 'off'] as const).find((name) => name === written);
-  return severity ?? (form === 'redocly' ? 'error' : 'warn');
+  return severity ?? usual;
 }
 
 function descriptionOf(definition: unknown): string {

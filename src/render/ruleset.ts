@@ -1,13 +1,26 @@
+import type { Rendered } from '../compile/sandboxes.ts';
+import type { RulesetKind } from '../model/kinds.ts';
+import { createAnchors, type Outline } from '../model/outline.ts';
+import { createDescriptions } from './description.ts';
+import { empty, longest } from './outline.ts';
 import { own, isObject, type JsonObject } from '../model/json.ts';
-import { leftOutOf, viewRule, extendedBy, type Rule } from './rules.ts';
+import { leftOutOf, viewRule, extendedBy, rulesOf, type Rule } from './rules.ts';
 import { valueText } from './schema/example.ts';
-import { joinHtml, lengthOf, markup, nothing, type Html } from './html.ts';
-import { entriesOf, textOf } from './json-value.ts';
-import { createLong, type Page } from './page.ts';
-import { nameText, blockMarkdown, codeMarkdown, inlineMarkdown } from './markdown.ts';
+import { formatHtml, joinHtml, lengthOf, listHtml, markup, nothing, type Html } from './html.ts';
+import { digestOfValue, entriesOf, textOf } from './json-value.ts';
+import {
+  anchorIn,
+  createLong,
+  longestNavigation,
+  navigationGroup,
+  pageBudget,
+  type FindImage,
+  type Page,
+} from './page.ts';
+import { nameText, blockMarkdown, codeMarkdown, firstParagraph, inlineMarkdown, shorten } from './markdown.ts';
 
 /** A rule with its anchor. */
-export interface PlacedRule {
+interface PlacedRule {
   rule: Rule;
   anchor: string;
 }
@@ -16,7 +29,7 @@ export interface PlacedRule {
 const maxLeftOut = 500;
 
 /** The reference of a ruleset: its description and a table of its rules. */
-export function rulesetHtml(
+function rulesetHtml(
   page: Pick<Page, 'document' | 'descriptions'>,
   rules: readonly PlacedRule[],
   budget: number,
@@ -180,7 +193,7 @@ function linterRuleMeaning(name: string): string | null {
 }
 
 /** The reference of a ruleset as Markdown. */
-export function rulesetMarkdown(document: JsonObject, rules: readonly PlacedRule[], budget: number): string {
+function rulesetMarkdown(document: JsonObject, rules: readonly PlacedRule[], budget: number): string {
   const long = createLong<string>(budget, ({ length }) => length);
   const description = blockMarkdown(textOf(document['description']) || textOf(document['x-description']));
   const bases = extendedBy(document).slice(0, 100);
@@ -204,4 +217,47 @@ export function rulesetMarkdown(document: JsonObject, rules: readonly PlacedRule
       return `- ${codeMarkdown(rule.name)} (${rule.severity})${text === '' ? '' : `: ${text}`}\n${places}${demands.join('')}`;
     });
   return long.parts.join('');
+}
+
+/** The table of contents of a ruleset. */
+function rulesetNavigation(rules: readonly PlacedRule[]): Html {
+  const links = rules
+    .slice(0, longestNavigation)
+    .map(({ rule, anchor }) => markup`<a href="#${anchor}">${nameText(rule.name, 80)}</a>`);
+  return listHtml([navigationGroup('Rules', 'rules', links, rules.length - links.length, false)], 'nav');
+}
+
+/** Renders a ruleset. */
+export function renderRuleset(document: JsonObject, kind: RulesetKind, imageOf: FindImage): Rendered {
+  const anchors = createAnchors();
+  const { rules, more } = rulesOf(document, kind);
+  const placed = rules.map((rule) => ({ rule, anchor: anchors.rule(rule.name) }));
+  const ids = new Set(['rules', ...placed.map(({ anchor }) => anchor)]);
+  const descriptions = createDescriptions({ anchorOf: anchorIn(ids), imageOf });
+  const { html, isCut } = rulesetHtml({ document, descriptions }, placed, pageBudget);
+  return {
+    html: formatHtml(html),
+    navigation: formatHtml(rulesetNavigation(placed)),
+    markdown: rulesetMarkdown(document, placed, pageBudget),
+    truncated: isCut || more > 0,
+    pages: null,
+  };
+}
+
+/** The outline of a ruleset. */
+export function outlineRuleset(document: JsonObject, kind: RulesetKind): Outline {
+  const { rules, more } = rulesOf(document, kind);
+  const text = (key: string) => textOf(document[key]) || textOf(document[`x-${key}`]);
+  return {
+    ...empty,
+    title: shorten(text('title'), longest.title),
+    description: firstParagraph(text('description'), longest.description),
+    rules: rules.map(({ name, severity, description, definition }) => ({
+      name: shorten(name, longest.name),
+      severity,
+      description: firstParagraph(description, longest.summary),
+      digest: digestOfValue(definition),
+    })),
+    truncated: more > 0,
+  };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { kindOf, mayBeDocument } from '../../src/compile/detect.ts';
+import { kindOf } from '../../src/compile/detect.ts';
+import { mayBeDocument } from '../../src/model/kinds.ts';
 
 describe('kindOf', () => {
   it.each([

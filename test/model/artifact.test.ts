@@ -1,4 +1,4 @@
-import { types } from '../../src/model/kinds.ts';
+import { kinds, types } from '../../src/model/kinds.ts';
 import { describe, expect, test } from 'vitest';
 import {
   codingAnnotation,
@@ -73,9 +73,8 @@ describe('a manifest', () => {
       'application/vnd.stele.schema.v1',
       'application/vnd.stele.ruleset.v1',
     ]);
-    expect(
-      (['apis', 'schemas', 'rulesets'] as const).map((type) => [types[type].stored.json, types[type].stored.yaml]),
-    ).toEqual([
+    const stored = (['openapi', 'json-schema', 'redocly-ruleset'] as const).map((kind) => kinds[kind].stored);
+    expect(stored.map(({ json, yaml }) => [json, yaml])).toEqual([
       ['application/openapi+json', 'application/openapi+yaml'],
       ['application/schema+json', 'application/yaml'],
       ['application/json', 'application/yaml'],

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { parseDocument } from 'yaml';
 import type { Compiled } from '../../src/compile/compile.ts';
 import type { Sandboxes, Detected } from '../../src/compile/sandboxes.ts';
-import { identityOf, readVersion } from '../../src/compile/detect.ts';
+import { identityOf, readVersion } from '../../src/compile/identity.ts';
 import { findIgnored } from '../../src/compile/ignored.ts';
 import { readSettings } from '../../src/compile/repository-settings.ts';
 import type { Config, UserConfig } from '../../src/config.ts';

@@ -2,9 +2,20 @@ import { toDoubles } from '../../model/exact-numbers.ts';
 import { isObject } from '../../model/json.ts';
 import { lintDocument, type detectSpec } from '@redocly/openapi-core';
 import type { Problem, Severity, Validation } from '../../model/problem.ts';
-import { isParsed, problemAt, type CompileKind, type KindInput, type KindResult } from '../kind.ts';
+import { kinds } from '../../model/kinds.ts';
+import {
+  beginsWith,
+  firstText,
+  isParsed,
+  problemAt,
+  type CompileKind,
+  type DocumentKind,
+  type KindInput,
+  type KindResult,
+} from '../kind.ts';
 import { adviseOpenapi } from './openapi-advice.ts';
 import { bundleOpenapi } from './openapi-bundle.ts';
+import { openapiAddresses, openapiExamplePaths, openapiReferencePaths } from './openapi-references.ts';
 import { largeText, validateOpenapi, type OpenapiVersion } from './openapi-schemas.ts';
 import { followPointer, joinPointer, parsePointer } from '../text/pointer.ts';
 import { adviseQuotes, numberAt, type ParsedFile } from '../text/parse.ts';
@@ -50,6 +61,21 @@ export const compileOpenapi: CompileKind = async (given) => {
   problems.push(...advise(given, checked, version.family, origin));
   return result;
 };
+
+const { marks } = kinds.openapi;
+
+/** OpenAPI documents of all versions. */
+export const openapi: DocumentKind = {
+  isRoot: (root) => marks.some((mark) => isVersion(root[mark])),
+  text: beginsWith(marks, String.raw`\d`),
+  titleIn: ({ info }) => firstText(info, 'title'),
+  paths: { references: openapiReferencePaths, addresses: openapiAddresses, examples: openapiExamplePaths },
+  compile: compileOpenapi,
+};
+
+function isVersion(value: unknown): boolean {
+  return typeof value === 'number' || (typeof value === 'string' && /^\d+(?:\.\d+)*(?:[-+.]|$)/.test(value));
+}
 
 /** What other tools refuse, at the place in the source. With a ruleset, only its owner decides which advice is given. */
 function advise(given: KindInput, bundle: unknown, version: OpenapiVersion, originOf: FindOrigin): Problem[] {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { BaseResolver, ConfigTypes, createConfig, type Config } from '@redocly/openapi-core';
 import { modulesMember } from '../compile.ts';
 import { assertionsOf, customAssertions, pluginsOf, presetsOf, rulesOf, type Plugin } from './redocly-plugins.ts';
-import { extendsOf, maxLevels, type FindRuleset } from './spectral/effective-rules.ts';
+import { extendsOf, maxLevels, type FindRuleset } from './ruleset-files.ts';
 import { clearRule, sayRule, sayRuleSometimes } from './rule-at-work.ts';
 
 /** The members of a Redocly ruleset that contain rules: `rules`, `oas2Rules`, `oas3_1Rules`, … */

@@ -1,22 +1,11 @@
-import { closest, someOf } from '../../model/errors.ts';
 import { isObject } from '../../model/json.ts';
-import { stripVTControlCharacters } from 'node:util';
-import { detectSpec, lintDocument } from '@redocly/openapi-core';
+import type { Problem } from '../../model/problem.ts';
 import { leftOutOf } from '../../render/rules.ts';
-import { problemAtFile, type Problem } from '../../model/problem.ts';
 import { modulesMember } from '../compile.ts';
 import type { Interpreter, Program } from '../interpreter/interpreter.ts';
+import { problemAt, type KindInput } from '../kind.ts';
+import { formOf, forms } from './forms.ts';
 import { modulesOf } from './ruleset-code.ts';
-import { isParsed, problemAt, type KindInput } from '../kind.ts';
-import type { ParsedFile } from '../text/parse.ts';
-import { followPointer } from '../text/pointer.ts';
-import { configOf, flattenRedocly, readBuiltIn } from './redocly-config.ts';
-import { noteIgnored, presetsOf, takePluginRules } from './redocly-plugins.ts';
-import { runPlugins, type PluginFinding } from './run-plugins.ts';
-import { passOverFitting } from '../openapi/quick-examples.ts';
-import { createTree, treePath } from '../openapi/redocly.ts';
-import { rulesetForm } from './ruleset.ts';
-import { lintWithSpectral } from './spectral/lint.ts';
 
 /** A published ruleset: its JSON text, its name in problems, and what it extends. */
 export interface Style {
@@ -28,11 +17,9 @@ export interface Style {
   date?: number;
 }
 
-const builtIn = readBuiltIn();
-
 /**
- * Checks a document against a published ruleset. Redocly's dialect applies to OpenAPI documents;
- * others get one `info` problem. `files` must contain all that the document references.
+ * Checks a document against a published ruleset. `files` must contain all that the document
+ * references.
  */
 export async function lintWithRuleset(
   given: Pick<KindInput, 'entry' | 'files'>,
@@ -49,10 +36,7 @@ export async function lintWithRuleset(
     return isObject(base) ? base : null;
   };
   const programs = await openPrograms([ruleset, ...bases.values()], interpreter, date);
-  const problems =
-    rulesetForm(ruleset, '', find) === 'redocly'
-      ? await lintWithRedocly(given, flattenRedocly(ruleset, find), name, programs)
-      : lintWithSpectral(given, { ruleset, name, find, programs });
+  const problems = await forms[formOf(ruleset, '', find)].lint(given, { ruleset, name, find, programs });
   const leftOut = leftOutOf(ruleset);
   if (leftOut.length === 0) return problems;
   const message = `The ruleset ${name} is partial. Not checked: ${leftOut.join(', ')}.`;
@@ -73,84 +57,4 @@ async function openPrograms(
       programs.set(ruleset[modulesMember], await interpreter.open(modules, date));
   }
   return programs;
-}
-
-async function lintWithRedocly(
-  { entry, files }: Pick<KindInput, 'entry' | 'files'>,
-  { ruleset, plugins }: ReturnType<typeof flattenRedocly>,
-  name: string,
-  programs: ReadonlyMap<unknown, Program>,
-): Promise<Problem[]> {
-  const { value } = entry;
-  if (!isObject(value) || !('openapi' in value || 'swagger' in value)) {
-    const message = `The ruleset ${name} applies to OpenAPI documents only, so this document was not checked against it.`;
-    return [problemAt(entry, '', 'ruleset-not-applicable', message, { severity: 'info' })];
-  }
-  const builtInRules = await builtIn;
-  const extended = Array.isArray(ruleset['extends']) ? ruleset['extends'] : [];
-  // Rules that are not there must not count as passed.
-  const presets = new Set<unknown>([...builtInRules.presets, ...plugins.flatMap(presetsOf)]);
-  const missing = extended
-    .filter((base) => !presets.has(base))
-    .map((base) => `The ruleset ${name} extends ${String(base)}, which is not available here.`)
-    .map((message) => problemAt(entry, '', 'ruleset-failed', message));
-  const config = passOverFitting(await configOf(ruleset, builtInRules, plugins));
-  const tree = createTree({ files });
-  const document = tree.documentOf(entry.path);
-  const version = detectSpec(document.parsed);
-  const custom = takePluginRules(config, plugins, version);
-  const taken = plugins.length > 0 ? noteIgnored(config) : new Set<string>();
-  const results = await lintDocument({ document, config, externalRefResolver: tree.resolver }).catch(
-    (error: unknown) => {
-      // A rule may throw on unexpected options or documents. The error becomes a problem.
-      if (error instanceof Error) return error;
-      throw error;
-    },
-  );
-  if (results instanceof Error) {
-    const message = `The ruleset ${name} cannot be applied to this document: ${results.message}`;
-    return [problemAt(entry, '', 'ruleset-failed', message)];
-  }
-  const run = { entry, name, document, tree, version, programs, ignored: taken };
-  const own = await runPlugins(custom, plugins, run);
-  const findings: Finding[] = [...results.filter(({ ignored }) => ignored !== true), ...own.findings];
-  return [...missing, ...own.problems, ...findings.map((finding) => toProblem(finding, files, entry))];
-}
-
-type Finding = Awaited<ReturnType<typeof lintDocument>>[number] | PluginFinding;
-
-function toProblem(finding: Finding, files: KindInput['files'], entry: ParsedFile): Problem {
-  const { ruleId, severity, reference, location } = finding;
-  const [place] = location;
-  // Only links by the author of the ruleset: of rules with a slash. Redocly's own rules link to its website.
-  const link = reference === undefined || !ruleId.includes('/') ? '' : ` See ${reference}.`;
-  const path = place === undefined ? '' : treePath(place.source.absoluteRef);
-  const file = files.get(path);
-  const pointer = pointerOf(place?.pointer ?? '');
-  const isRead = file !== undefined && isParsed(file);
-  const found = isRead ? followPointer(file.value, pointer) : null;
-  const text = textOf(finding, found?.found === true ? found.value : undefined);
-  const message = `${stripVTControlCharacters(text)}${link}`;
-  const level = severity === 'error' ? 'error' : 'warning';
-  if (place === undefined) return problemAt(entry, '', ruleId, message, { severity: level });
-  if (place.pointer === undefined || !isRead) return problemAtFile(ruleId, path, message, level);
-  return problemAt(file, pointer, ruleId, message, {
-    severity: level,
-    on: place.reportOnKey === true ? 'key' : 'value',
-  });
-}
-
-/** The message with what may have been meant. Redocly suggests all values that are allowed, which stand in the message, too. */
-function textOf({ message, suggest }: Finding, written: unknown): string {
-  if (suggest.length === 0) return message;
-  const names = suggest.map((one) => `"${one}"`);
-  if (!message.includes(names.join(', '))) return `${message} Did you mean: ${suggest.slice(0, 5).join(', ')}?`;
-  const hint = typeof written === 'string' ? closest(written.slice(0, 100), suggest.map(String)) : '';
-  return message.replace(names.join(', '), () => someOf(names)) + hint;
-}
-
-/** Redocly writes pointers as `#/a/b`, and the root as `#/`. */
-function pointerOf(pointer: string): string {
-  const bare = pointer.replace(/^#/, '');
-  return bare === '/' ? '' : bare;
 }

@@ -3,9 +3,28 @@ import { isUrlPath, parseCoordinate, parseDocumentUrl } from '../../model/addres
 import { isParsed, type KindInput } from '../kind.ts';
 import { resolveReference } from '../reference.ts';
 import type { ParsedFile } from '../text/parse.ts';
-import { extendsOf, maxLevels, type FindRuleset } from './spectral/effective-rules.ts';
 
 type Ruleset = Readonly<Record<string, unknown>>;
+
+/** What a ruleset extends: `null` if the name is not known. */
+export type FindRuleset = (name: string) => Readonly<Record<string, unknown>> | null;
+
+/** How deeply rulesets may extend each other. */
+export const maxLevels = 10;
+
+/** Which of the rules of what it extends are on. */
+export type Which = 'recommended' | 'all' | 'off';
+
+/** The rulesets that one extends, each with the part that is on, or null if it does not say. */
+export function extendsOf(ruleset: Ruleset): [target: string | Ruleset, which: Which | null][] {
+  const written = ruleset['extends'];
+  const list: unknown[] = Array.isArray(written) ? written : written === undefined ? [] : [written];
+  return list.flatMap((item): [string | Ruleset, Which | null][] => {
+    const [target, which] = Array.isArray(item) ? (item as unknown[]) : [item, null];
+    if (typeof target !== 'string' && !isObject(target)) return [];
+    return [[target, which === 'all' || which === 'off' || which === 'recommended' ? which : null]];
+  });
+}
 
 /** Whether a name in `extends` is the coordinate of a ruleset. The registry resolves it. */
 export function isRulesetCoordinate(name: unknown): name is string {

@@ -17,8 +17,9 @@ import {
 import { takePluginRules, type Plugin, assertionsOf, presetsOf, rulesOf } from './redocly-plugins.ts';
 import { createTree } from '../openapi/redocly.ts';
 import { modulesMember, pluginsMember } from '../compile.ts';
-import { cannotExtend, isRulesetCoordinate } from './ruleset-files.ts';
-import type { FindRuleset } from './spectral/effective-rules.ts';
+import type { RulesetFile, RulesetForm } from './form.ts';
+import { lintWithRedocly } from './redocly-lint.ts';
+import { cannotExtend, isRulesetCoordinate, type FindRuleset } from './ruleset-files.ts';
 import { closest } from '../../model/errors.ts';
 
 /** Documents with a node of every common type, so that every rule applies to something. */
@@ -165,16 +166,65 @@ const maxRules = 2000;
 
 const ownMembers = new Set(['title', 'description', 'version', 'extends', '$schema']);
 
+/** The form of Redocly's rulesets. */
+export const redocly: RulesetForm = {
+  release: '2',
+  schema: 'redocly-ruleset',
+  fileName: /(?:^|\/)\.?redocly\.(?:ya?ml|json)$/i,
+  isRoot: isRedocly,
+  isSurely: () => false,
+  isLikely: () => true,
+  ease: (problem) => problem,
+  passesOver: () => null,
+  check: checkFile,
+  lint: lintWithRedocly,
+};
+
+const redoclyPresets = new Set(['minimal', 'recommended', 'recommended-strict', 'spec', 'all']);
+const redoclyRoot = new Set(
+  [
+    'apis',
+    'decorators',
+    'extends',
+    'plugins',
+    'preprocessors',
+    'resolve',
+    'rules',
+    'theme',
+    'openapi',
+    'telemetry',
+    'scorecard',
+  ]
+    .concat(['arazzo1Rules', 'async2Rules', 'async3Rules', 'oas2Rules', 'oas3_0Rules', 'oas3_1Rules', 'oas3_2Rules'])
+    .concat(['overlay1Rules', 'struct', 'apiDefinitions', 'lint', 'name', 'version', 'title', 'description']),
+);
+const redoclySeverities = new Set(['error', 'warn', 'off']);
+
 /**
- * Checks a Redocly ruleset beyond its schema. `broken`: pointers that already have a schema error.
+ * Redocly: the root has only Redocly's keys, and the ruleset extends a built-in one or has rules
+ * with Redocly's severities.
  */
-export async function checkRedoclyRuleset(
-  entry: ParsedFile,
-  ruleset: Record<string, unknown>,
-  broken: ReadonlySet<string>,
-  find: FindRuleset = () => null,
-  code: CollectedCode | null = null,
-): Promise<Problem[]> {
+function isRedocly(value: Record<string, unknown>): boolean {
+  if (!Object.keys(value).every((key) => redoclyRoot.has(key) || key.startsWith('x-'))) return false;
+  const rules = isObject(value['rules']) ? Object.entries(value['rules']) : [];
+  const carries = rules.some(([name, rule]) => isRedoclyRule(name, rule));
+  if (rules.length > 0 && !rules.every(([, rule]) => typeof rule === 'string' || isObject(rule))) return false;
+  if (carries) return true;
+  return rules.length === 0 && [value['extends']].flat(2).some((name) => redoclyPresets.has(String(name)));
+}
+
+/** Redocly's rules have a severity. An assertion (`rule/…`) is also recognized by its subject. */
+function isRedoclyRule(name: string, rule: unknown): boolean {
+  if (/^(?:rule|assert)\//.test(name)) return isObject(rule) && ('subject' in rule || 'assertions' in rule);
+  if (!redoclyRuleNames.test(name)) return false;
+  return isObject(rule) ? true : redoclySeverities.has(String(rule));
+}
+
+// Matches the names of Redocly's built-in rules and no rule of a code linter.
+const redoclyRuleNames =
+  /^(?:struct|spec|info-|operation-|operations?-|path-|paths?-|tags?-|no-(?:server|path|identical-paths|ambiguous-paths|unresolved-refs|invalid-|enum-|example-|unused-components|http-verbs|required-schema|schema-type|undefined-server|illogical|duplicated|mixed|query|component|empty-servers)|security-|parameter-|request-|response-|boolean-|scalar-|component-|configurable|nullable|spec-|array-|rule\/|array|discriminator|required-)/;
+
+async function checkFile({ entry, ruleset, broken, find, code }: RulesetFile): Promise<Problem[]> {
   const plugins = pluginsFor(ruleset, code);
   const fromRedocly = await builtIn;
   const builtInRules: BuiltIn = {

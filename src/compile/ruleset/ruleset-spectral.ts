@@ -3,39 +3,94 @@ import type { Problem } from '../../model/problem.ts';
 import { closest } from '../../model/errors.ts';
 import { functionsMember, modulesMember } from '../compile.ts';
 import { problemAt } from '../kind.ts';
+import type { RulesetFile, RulesetForm } from './form.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { joinPointer } from '../text/pointer.ts';
-import { cannotExtend, isRulesetCoordinate } from './ruleset-files.ts';
+import { cannotExtend, extendsOf, isRulesetCoordinate, type FindRuleset } from './ruleset-files.ts';
 import {
   builtInRulesets,
   filesProblem,
   effectiveRules,
   expandAliases,
-  extendsOf,
   type Aliases,
-  type FindRuleset,
 } from './spectral/effective-rules.ts';
 import { knownFormats as formats } from './spectral/core-function.ts';
 import { createOptionsCheck, failureOf, type OptionsCheck } from './spectral/check-options.ts';
 import { coreFunctions } from './spectral/functions.ts';
 import { builtInFunctions } from './spectral/oas-functions.ts';
+import { lintWithSpectral } from './spectral/lint.ts';
 import { parsePath } from './spectral/path/json-path.ts';
 
 const functionNames: ReadonlySet<string> = new Set(Object.keys(coreFunctions));
 const members = 'title description version x-version documentationUrl formats extends rules aliases parserOptions except overrides'.split(' '); // prettier-ignore
 const list = (names: Iterable<string>) => [...names].join(', ');
 
-/**
- * Checks a Spectral ruleset beyond its schema. `broken`: pointers that already have a schema error.
- * `find`: the rulesets that it extends, other than built-in ones.
- */
-export async function checkSpectralRuleset(
-  entry: ParsedFile,
-  ruleset: Record<string, unknown>,
-  broken: ReadonlySet<string>,
-  find: FindRuleset = () => null,
-  runsCode = false,
-): Promise<Problem[]> {
+/** The form of Spectral's rulesets. */
+export const spectral: RulesetForm = {
+  release: '6',
+  schema: 'spectral-ruleset',
+  fileName: /(?:^|\/)\.?spectral\.(?:ya?ml|json)$/i,
+  isRoot: isSpectral,
+  isSurely: (ruleset, path) =>
+    isSpectral(ruleset) ||
+    ownMembers.some((key) => Object.hasOwn(ruleset, key)) ||
+    typeof ruleset['extends'] === 'string' ||
+    /spectral[^/]*$/i.test(path) ||
+    namesIn(ruleset['extends']).some((name) => /^(?:spectral|vacuum):/.test(name)),
+  isLikely: (ruleset, isOpen) =>
+    (isOpen && !hasRedoclyRules(ruleset)) || Object.values(objectOf(ruleset['rules'])).some(isSpectralRule),
+  ease: asSpectralDoes,
+  passesOver: (pointer, reference) =>
+    /\/functionOptions\/schema(?:\/|$)/.test(pointer) && !/^https?:/i.test(reference)
+      ? 'so that this schema checks nothing, as in Spectral'
+      : null,
+  check: checkFile,
+  lint: async (given, used) => lintWithSpectral(given, used),
+};
+
+/** Whether a rule has both `given` and `then`, or a built-in ruleset is extended. */
+function isSpectral(root: Record<string, unknown>): boolean {
+  const rules = Object.values(objectOf(root['rules']));
+  return (
+    rules.some((rule) => isObject(rule) && 'given' in rule && 'then' in rule) ||
+    namesIn(root['extends']).some((name) =>
+      /^spectral:(?:oas|asyncapi|arazzo)$|@stoplight\/spectral-owasp-ruleset\b/.test(name),
+    )
+  );
+}
+
+function namesIn(bases: unknown): string[] {
+  return [bases].flat(2).filter((name) => typeof name === 'string');
+}
+
+/** Members that only Spectral's rulesets have. */
+const ownMembers = [
+  functionsMember,
+  ...'functions functionsDir aliases overrides formats parserOptions except'.split(' '),
+];
+
+/** Whether a ruleset has what only Redocly's dialect has. */
+function hasRedoclyRules(ruleset: Record<string, unknown>): boolean {
+  const names = Object.keys(objectOf(ruleset['rules']));
+  return Object.keys(ruleset).some((key) => key.endsWith('Rules')) || names.some((name) => name.startsWith('rule/'));
+}
+
+/** Whether a rule is a Spectral definition or has a severity that Redocly lacks. */
+function isSpectralRule(rule: unknown): boolean {
+  if (isObject(rule)) return 'given' in rule || 'then' in rule;
+  return typeof rule === 'boolean' || typeof rule === 'number' || rule === 'info' || rule === 'hint';
+}
+
+/** Spectral ignores unknown members of a rule, and compatible linters add their own. */
+function asSpectralDoes(problem: Problem): Problem {
+  const inRule = /^(?:\/overrides\/\d+)?\/rules\/[^/]+\/(?:then\/(?:\d+\/)?)?[^/]+$/.test(problem.pointer);
+  if (!inRule || !problem.message.endsWith(' is not expected here.')) return problem;
+  const message = problem.message.replace(/ is not expected here\.$/, ' is not known to Spectral and is ignored.');
+  return { ...problem, rule: 'ruleset-ignored', severity: 'warning', message };
+}
+
+async function checkFile({ entry, ruleset, broken, find, code }: RulesetFile): Promise<Problem[]> {
+  const runsCode = code !== null;
   const problems = Object.keys(ruleset).flatMap((key) => checkMember(entry, key, runsCode));
   problems.push(...checkParserOptions(entry, ruleset['parserOptions']));
   const parts = overridesOf(ruleset);
@@ -46,13 +101,13 @@ export async function checkSpectralRuleset(
     return [problemAt(entry, '', 'limit-rules', message)];
   }
   const aliases = aliasesOf([...extendsOf(ruleset).map(([base]) => baseOf(base, find)), ruleset, ...parts]);
-  const names = namesIn(ruleset, find);
+  const names = rulesIn(ruleset, find);
   const paths = createPathCheck(aliases);
   const options = createOptionsCheck(entry);
   const functions = new Set(runsCode ? Object.keys(objectOf(ruleset[functionsMember])) : []);
   problems.push(...checkPart(entry, '', ruleset, { paths, options, names, find, functions }));
   parts.forEach((part, at) => {
-    const more = namesIn(part, find);
+    const more = rulesIn(part, find);
     const within = { paths, options, names: names && more && new Set([...names, ...more]), find, functions };
     const base = joinPointer('/overrides', at);
     problems.push(
@@ -98,7 +153,7 @@ function aliasesOf(parts: readonly Readonly<Record<string, unknown>>[]): Aliases
   return new Map(parts.flatMap((part) => Object.entries(objectOf(part['aliases']))));
 }
 
-function namesIn(ruleset: Record<string, unknown>, find: FindRuleset): Set<string> | null {
+function rulesIn(ruleset: Record<string, unknown>, find: FindRuleset): Set<string> | null {
   const isWhole = extendsOf(ruleset).every(
     ([base]) => typeof base !== 'string' || builtInRulesets.has(base) || find(base) !== null,
   );

@@ -3,16 +3,22 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Problem } from '../../model/problem.ts';
 import { findTwinsByText, errorsOf } from '../schema/ajv.ts';
-import { kindOf } from '../detect.ts';
-import { isParsed, problemAt, type CompileKind, type KindInput } from '../kind.ts';
+import { rowsOf, type RulesetKind } from '../../model/kinds.ts';
+import { firstText, isParsed, problemAt, type CompileKind, type DocumentKind, type KindInput } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { joinPointer, parsePointer } from '../text/pointer.ts';
-import { checkRedoclyRuleset } from './ruleset-redocly.ts';
-import { checkSpectralRuleset } from './ruleset-spectral.ts';
 import { schemaProblems } from '../schema/schema-check.ts';
-import { containedRulesets, inlineFiles, isRulesetCoordinate } from './ruleset-files.ts';
-import { functionsMember, modulesMember } from '../compile.ts';
-import { maxLevels, type FindRuleset } from './spectral/effective-rules.ts';
+import type { RulesetForm } from './form.ts';
+import { formOf, forms } from './forms.ts';
+import {
+  containedRulesets,
+  inlineFiles,
+  maxLevels,
+  rulesetAddresses,
+  rulesetReferencePaths,
+  type FindRuleset,
+} from './ruleset-files.ts';
+import { modulesMember } from '../compile.ts';
 import { leftOutMember } from '../../render/rules.ts';
 
 /** With this member a ruleset is published without what is not supported. */
@@ -60,8 +66,8 @@ function nameOf(ruleset: Record<string, unknown>, member: string, at: string | u
 
 findTwinsByText();
 const ajv = new Ajv2020({ allErrors: true, strict: false, meta: false, validateSchema: false });
-const schemas = { redocly: readSchema('redocly-ruleset'), spectral: readSchema('spectral-ruleset') };
-const validators: Partial<Record<RulesetForm, ValidateFunction>> = {};
+const schemas = rowsOf('rulesets', (kind) => readSchema(forms[kind].schema));
+const validators: Partial<Record<RulesetKind, ValidateFunction>> = {};
 
 function readSchema(name: string): object {
   const url = new URL(`../../../content/schemas/${name}.json`, import.meta.url);
@@ -69,8 +75,8 @@ function readSchema(name: string): object {
 }
 
 /** Compiles the schema at its first use: many sandboxes never see a ruleset. */
-function validatorOf(form: RulesetForm): ValidateFunction {
-  return (validators[form] ??= ajv.compile(schemas[form]));
+function validatorOf(kind: RulesetKind): ValidateFunction {
+  return (validators[kind] ??= ajv.compile(schemas[kind]));
 }
 
 /** Real rulesets have some ten. Each that is unknown becomes a problem. */
@@ -78,11 +84,6 @@ const maxMembers = 2000;
 
 /** The most entries of `extends`. */
 const maxBases = 200;
-
-/** The release of each linter that a ruleset is checked for. */
-const specifications = { redocly: '2', spectral: '6' } as const;
-
-export type RulesetForm = keyof typeof schemas;
 
 /**
  * Compiles a ruleset. It is valid if it matches the schema of its linter, every rule name, node
@@ -93,7 +94,7 @@ export type RulesetForm = keyof typeof schemas;
 export const compileRuleset: CompileKind = async ({ entry, files, input, code = null }) => {
   const { value } = entry;
   const isPartial = isObject(value) && value[partialMember] === true;
-  const { form, problems, used, ...read } = await (isPartial ? readPartially : readRuleset)(entry, files, code);
+  const { kind, problems, used, ...read } = await (isPartial ? readPartially : readRuleset)(entry, files, code);
   const { modules = {} } = code ?? {};
   const bundle =
     read.bundle !== null && Object.keys(modules).length > 0
@@ -103,8 +104,8 @@ export const compileRuleset: CompileKind = async ({ entry, files, input, code = 
   return {
     problems: input.validation === 'lenient' ? problems.map(asLenient) : problems,
     bundle,
-    kind: `${form}-ruleset`,
-    specification: specifications[form],
+    kind,
+    specification: forms[kind].release,
     title: text('title') ?? text('x-title') ?? '',
     description: text('description') ?? text('x-description') ?? '',
     version: text('version') ?? text('x-version'),
@@ -112,9 +113,18 @@ export const compileRuleset: CompileKind = async ({ entry, files, input, code = 
   };
 };
 
+/** Rulesets of all forms. */
+export const rulesets = rowsOf('rulesets', (kind): DocumentKind => ({
+  isRoot: (root) => typeof root['$schema'] !== 'string' && forms[kind].isRoot(root),
+  isNamed: (file) => forms[kind].fileName.test(file.path) && rulesetReferencePaths(file).length > 0,
+  titleIn: (root) => firstText(root, 'title', 'x-title'),
+  paths: { references: rulesetReferencePaths, addresses: rulesetAddresses, examples: () => [] },
+  compile: compileRuleset,
+}));
+
 /** A ruleset with the files that it extends. */
 interface Read {
-  form: RulesetForm;
+  kind: RulesetKind;
   bundle: Record<string, unknown> | null;
   problems: Problem[];
   used: ReadonlySet<ParsedFile>;
@@ -125,10 +135,10 @@ type Code = NonNullable<KindInput['code']> | null;
 async function readRuleset(entry: ParsedFile, files: KindInput['files'], code: Code): Promise<Read> {
   const { value } = entry;
   const inlined = isObject(value) ? inlineFiles(entry, value, files) : null;
-  const form = rulesetForm(value, entry.path, inlined?.findFor(entry));
+  const kind = formOf(value, entry.path, inlined?.findFor(entry));
   const problems: Problem[] = [];
   for (const file of [entry, ...(inlined?.used ?? [])]) {
-    const checked = await checkFile(file, form, inlined?.findFor(file) ?? (() => null), code);
+    const checked = await checkFile(file, kind, inlined?.findFor(file) ?? (() => null), code);
     problems.push(...(file === entry ? checked : checked.map((one) => asExtended(one))));
   }
   const contained = [...containedRulesets(entry).take(maxBases + 1)];
@@ -137,9 +147,9 @@ async function readRuleset(entry: ParsedFile, files: KindInput['files'], code: C
       problemAt(entry, '/extends', 'limit-rules', `The ruleset contains more than ${maxBases} others. Split it.`),
     );
   for (const { file, pointer } of contained.slice(0, maxBases))
-    for (const problem of await checkFile(file, form, () => null, code))
+    for (const problem of await checkFile(file, kind, () => null, code))
       problems.push(asExtended({ ...problem, pointer: pointer + problem.pointer }, pointer));
-  return { form, bundle: inlined?.ruleset ?? null, problems, used: inlined?.used ?? new Set() };
+  return { kind, bundle: inlined?.ruleset ?? null, problems, used: inlined?.used ?? new Set() };
 }
 
 /** Reads a partial ruleset: without what has an error, in its own files too, and without what others say of that. */
@@ -168,13 +178,9 @@ async function readPartially(entry: ParsedFile, files: KindInput['files'], code:
 }
 
 /** Checks one file of a ruleset. */
-async function checkFile(
-  file: ParsedFile,
-  form: RulesetForm,
-  find: FindRuleset,
-  code: KindInput['code'] = null,
-): Promise<Problem[]> {
+async function checkFile(file: ParsedFile, kind: RulesetKind, find: FindRuleset, code: Code): Promise<Problem[]> {
   const { value } = file;
+  const form = forms[kind];
   if (!isObject(value))
     return [problemAt(file, '', 'schema', 'A ruleset must be an object with "rules" or "extends".')];
   const size = Object.keys(value).length;
@@ -187,60 +193,10 @@ async function checkFile(
     const message = `The ruleset extends ${bases.length} others; the limit is ${maxBases}. Name each once.`;
     return [problemAt(file, '/extends', 'limit-rules', message)];
   }
-  const faults = schemaProblems(file, '', value, errorsOf(validatorOf(form), value));
-  const problems = [...(form === 'spectral' ? faults.map(asSpectralDoes) : faults), ...findReferences(file, form)];
+  const faults = schemaProblems(file, '', value, errorsOf(validatorOf(kind), value));
+  const problems = [...faults.map(form.ease), ...findReferences(file, form)];
   const broken = new Set(problems.filter(({ severity }) => severity === 'error').map(({ pointer }) => pointer));
-  const checked =
-    form === 'spectral'
-      ? await checkSpectralRuleset(file, value, broken, find, code !== null)
-      : await checkRedoclyRuleset(file, value, broken, find, code);
-  return [...problems, ...checked];
-}
-
-const spectralMembers = [
-  functionsMember,
-  'functions',
-  'functionsDir',
-  'aliases',
-  'overrides',
-  'formats',
-  'parserOptions',
-  'except',
-];
-
-/**
- * The linter that a ruleset is written for: Redocly, unless its content or file name indicates
- * Spectral, or it extends a ruleset that is.
- */
-export function rulesetForm(value: unknown, path = '', find: FindRuleset = () => null, depth = 0): RulesetForm {
-  if (!isObject(value)) return 'redocly';
-  if (kindOf(value)?.kind === 'spectral-ruleset' || spectralMembers.some((key) => Object.hasOwn(value, key)))
-    return 'spectral';
-  if (typeof value['extends'] === 'string' || /spectral[^/]*$/i.test(path)) return 'spectral';
-  const names = [value['extends']].flat(2);
-  if (names.some((name) => typeof name === 'string' && /^(?:spectral|vacuum):/.test(name))) return 'spectral';
-  // Of a ruleset that only extends others, they decide. Until the registry resolves them, Spectral's
-  // checks of names wait.
-  const bases = names.map((name: unknown) =>
-    typeof name === 'string' ? (depth < maxLevels ? find(name) : null) : isObject(name) ? name : null,
-  );
-  const forms = bases.flatMap((base) => (base === null ? [] : [rulesetForm(base, '', find, depth + 1)]));
-  if (forms.includes('spectral')) return 'spectral';
-  if (forms.length === 0 && names.some(isRulesetCoordinate) && !isRedocly(value)) return 'spectral';
-  const rules = isObject(value['rules']) ? Object.values(value['rules']) : [];
-  return rules.some(isSpectralRule) ? 'spectral' : 'redocly';
-}
-
-/** Whether a ruleset has what only Redocly's dialect has. */
-function isRedocly(ruleset: Record<string, unknown>): boolean {
-  const names = isObject(ruleset['rules']) ? Object.keys(ruleset['rules']) : [];
-  return Object.keys(ruleset).some((key) => key.endsWith('Rules')) || names.some((name) => name.startsWith('rule/'));
-}
-
-/** Whether a rule is a Spectral definition or has a severity that Redocly lacks. */
-function isSpectralRule(rule: unknown): boolean {
-  if (isObject(rule)) return 'given' in rule || 'then' in rule;
-  return typeof rule === 'boolean' || typeof rule === 'number' || rule === 'info' || rule === 'hint';
+  return [...problems, ...(await form.check({ entry: file, ruleset: value, broken, find, code }))];
 }
 
 /** Overrides of a ruleset that is extended have no effect, as for Spectral: they may name rules of its neighbours. */
@@ -253,32 +209,19 @@ function asExtended(problem: Problem, base = ''): Problem {
   };
 }
 
-/** Spectral ignores unknown members of a rule, and compatible linters add their own. */
-function asSpectralDoes(problem: Problem): Problem {
-  const inRule = /^(?:\/overrides\/\d+)?\/rules\/[^/]+\/(?:then\/(?:\d+\/)?)?[^/]+$/.test(problem.pointer);
-  if (!inRule || !problem.message.endsWith(' is not expected here.')) return problem;
-  const message = problem.message.replace(/ is not expected here\.$/, ' is not known to Spectral and is ignored.');
-  return { ...problem, rule: 'ruleset-ignored', severity: 'warning', message };
-}
-
-/** A schema in the options of one of Spectral's functions. */
-const inSchema = /\/functionOptions\/schema(?:\/|$)/;
-
 /**
- * Reports references to other files: a published ruleset is one document. Spectral does not follow them
- * either. It accepts them in schemas, and then checks nothing against these.
+ * Reports references to other files: a published ruleset is one document, and no linter follows them.
  */
-function findReferences(entry: ParsedFile, form: RulesetForm): Problem[] {
+function findReferences(entry: ParsedFile, { passesOver }: RulesetForm): Problem[] {
   const problems: Problem[] = [];
   const visit = (value: unknown, pointer: string): void => {
     if (Array.isArray(value)) return value.forEach((item, at) => visit(item, joinPointer(pointer, at)));
     if (!isObject(value)) return;
     const reference = value['$ref'];
     if (typeof reference === 'string' && !reference.startsWith('#')) {
-      const isPassedOver = form === 'spectral' && inSchema.test(pointer) && !/^https?:/i.test(reference);
-      const why = isPassedOver ? 'so that this schema checks nothing, as in Spectral' : 'a ruleset is one document';
-      const message = `The reference ${JSON.stringify(reference.slice(0, 200))} is not followed: ${why}. Copy the target here.`;
-      const severity = isPassedOver ? 'warning' : 'error';
+      const why = passesOver(pointer, reference);
+      const message = `The reference ${JSON.stringify(reference.slice(0, 200))} is not followed: ${why ?? 'a ruleset is one document'}. Copy the target here.`;
+      const severity = why === null ? 'error' : 'warning';
       problems.push(problemAt(entry, joinPointer(pointer, '$ref'), 'ruleset-reference', message, { severity }));
     }
     for (const [key, child] of Object.entries(value)) visit(child, joinPointer(pointer, key));

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { mayBeDocument } from '../../model/kinds.ts';
 import { notCompared } from '../../model/comparison.ts';
 import { digestOf, hexOf } from '../../model/digest.ts';
 import { createReport, problemAtFile } from '../../model/problem.ts';
@@ -22,7 +23,6 @@ import {
 } from '../compile.ts';
 import { isCode } from '../interpreter/modules.ts';
 import type { Sandboxes, Detected } from '../sandboxes.ts';
-import { mayBeDocument } from '../detect.ts';
 
 /** Default: two sandboxes without a spare one, in bwrap if it works, with compiled code where this process has it. */
 export type CompilerOptions = Partial<PoolOptions>;

@@ -2,7 +2,18 @@ import { dataKeywords } from '../../model/openapi-shape.ts';
 import { toDoubles } from '../../model/exact-numbers.ts';
 import { isObject } from '../../model/json.ts';
 import type { Problem } from '../../model/problem.ts';
-import { isParsed, maxFindings, problemAt, type CompileKind, type KindInput, type KindResult } from '../kind.ts';
+import { kinds } from '../../model/kinds.ts';
+import {
+  beginsWith,
+  firstText,
+  isParsed,
+  maxFindings,
+  problemAt,
+  type CompileKind,
+  type DocumentKind,
+  type KindInput,
+  type KindResult,
+} from '../kind.ts';
 import { type ParsedFile, numberAt } from '../text/parse.ts';
 import { findLongChain } from '../reference-chains.ts';
 import { joinPointer } from '../text/pointer.ts';
@@ -10,7 +21,7 @@ import { bundleSchema } from './schema-bundle.ts';
 import { assumedDialect, checkCompiles, createCheckBy, checkSchemas, schemaProblems } from './schema-check.ts';
 import { dialectOf, dialects, type Dialect } from './schema-dialect.ts';
 import { linkSchema } from './schema-link.ts';
-import { metaUrlOf } from './schema-index.ts';
+import { metaUrlOf, schemaAddresses, schemaReferencePaths } from './schema-index.ts';
 
 const supported = Object.keys(dialects).join(', ');
 
@@ -69,6 +80,17 @@ export const compileJsonSchema: CompileKind = async (given) => {
     );
   }
   return { ...result(given, dialect, problems, bundling.length > 0 ? null : bundle), used };
+};
+
+const dialectUri = /^https?:\/\/json-schema\.org\/(?:draft-0[0-9]|draft\/20\d\d-\d\d)\/schema#?$/;
+
+/** JSON Schemas whose dialect is one of JSON Schema's own. */
+export const jsonSchema: DocumentKind = {
+  isRoot: ({ $schema }) => typeof $schema === 'string' && dialectUri.test($schema),
+  text: beginsWith(kinds['json-schema'].marks, String.raw`https?:\/\/json-schema\.org\/`),
+  titleIn: (root) => firstText(root, 'title'),
+  paths: { references: schemaReferencePaths, addresses: schemaAddresses, examples: () => [] },
+  compile: compileJsonSchema,
 };
 
 function result({ entry }: KindInput, dialect: Dialect | null, problems: Problem[], bundle: unknown): KindResult {

@@ -8,7 +8,7 @@ import type { NamedSchema, PlacedOperation, Api, TagGroup } from './api-view.ts'
 import { methodHtml, docsHtml, operationHtml, operationLine, securityHtml } from './operation-html.ts';
 import { listOf, objectOf, textOf, entriesOf } from '../json-value.ts';
 import { externalDocsOf } from './operation-view.ts';
-import { serverUrls } from '../outline-document.ts';
+import { serverUrls } from './outline-api.ts';
 import { sampleOf } from '../schema/sample-value.ts';
 import { schemaHtml } from '../schema/schema-html.ts';
 import { exampleHtml } from './sample-html.ts';

@@ -12,7 +12,7 @@ import {
   type Requirement,
 } from './operation-view.ts';
 import { summaryOf, type ApiOperation } from './list-operations.ts';
-import { serverUrls } from '../outline-document.ts';
+import { serverUrls } from './outline-api.ts';
 import { rowMarkdown, schemaMarkdown } from '../schema/schema-markdown.ts';
 
 /** The reference of an API as Markdown. */

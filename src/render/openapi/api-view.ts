@@ -3,7 +3,7 @@ import { createAnchors } from '../../model/outline.ts';
 import { entriesOf, listOf, objectOf, textOf } from '../json-value.ts';
 import { headingsOf, type Heading } from '../description.ts';
 import { listLimit, operationsOf, type ApiOperation } from './list-operations.ts';
-import { outlineNames } from '../outline-document.ts';
+import { outlineNames, schemasOf } from './outline-api.ts';
 
 /** An operation with its anchor. */
 export interface PlacedOperation {
@@ -49,7 +49,7 @@ export function readApi(document: JsonObject): Api {
   const anchors = createAnchors();
   const { operations, isCut } = operationsOf(document);
   const placed = operations.map((operation) => ({ operation, anchor: anchors.operation(outlineNames(operation)) }));
-  const named = entriesOf(objectOf(document['components'])['schemas'] ?? document['definitions']);
+  const named = schemasOf(document);
   const schemas = named.slice(0, listLimit).map(([name, schema]) => ({ name, schema, anchor: anchors.schema(name) }));
   const groups = new Map<string, TagGroup>();
   const group = (name: string, description: string): TagGroup =>

@@ -2,7 +2,7 @@ import { sampleBody, type SampleBody, pathText, plainText, queryText } from './s
 import { entriesOf, objectOf, listOf, textOf, dereference } from '../json-value.ts';
 import type { OperationView, Parameter, Requirement } from './operation-view.ts';
 import type { ApiOperation } from './list-operations.ts';
-import { serverUrls } from '../outline-document.ts';
+import { serverUrls } from './outline-api.ts';
 import { isSmall, sampleOf } from '../schema/sample-value.ts';
 import type { Schemas } from '../schema/schemas.ts';
 

@@ -1,4 +1,4 @@
-import { types } from '../../model/kinds.ts';
+import { kinds, types } from '../../model/kinds.ts';
 import type { ArtifactConfig } from '../../model/artifact.ts';
 import { whyLatest } from '../../model/latest.ts';
 import { aboutOf, coordinateOf, nameOf, neighbours, type Resource, type Version } from '../../model/resource.ts';
@@ -128,7 +128,9 @@ export async function resourcePage(
     embed: preview === null ? embedSnippet(site, granted) : null,
     reference,
     tryHref:
-      resource.type === 'apis' && preview === null ? links.to(coordinate, { label: version.label, view: 'try' }) : null,
+      kinds[config.kind].isTryable && preview === null
+        ? links.to(coordinate, { label: version.label, view: 'try' })
+        : null,
     validator:
       resource.type === 'schemas' && preview === null ? validatorOf(site, config, pinnedPath(site, granted)) : null,
     users: related.users,

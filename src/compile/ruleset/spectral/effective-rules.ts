@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isObject } from '../../../model/json.ts';
 import { functionsMember, modulesMember } from '../../compile.ts';
 import { createPathGlob, pathGlobProblem } from '../../../model/glob.ts';
+import { extendsOf, maxLevels, type FindRuleset, type Which } from '../ruleset-files.ts';
 
 type Ruleset = Readonly<Record<string, unknown>>;
 
@@ -58,12 +59,6 @@ export interface OwnFunction {
 /** Aliases of a ruleset, and of those that it extends. */
 export type Aliases = ReadonlyMap<string, unknown>;
 
-/** What a ruleset extends: `null` if the name is not known. */
-export type FindRuleset = (name: string) => Readonly<Record<string, unknown>> | null;
-
-/** How deeply rulesets may extend each other. */
-export const maxLevels = 10;
-
 const levels: Readonly<Record<string, Level>> = { error: 0, warn: 1, info: 2, hint: 3 };
 
 /** Reads a severity: its name or number. Null for `off`, and for anything else. */
@@ -97,8 +92,6 @@ interface Finding {
   missing: Set<string>;
   unknown: Set<string>;
 }
-
-type Which = 'recommended' | 'all' | 'off';
 
 interface Collected {
   rules: Map<string, EffectiveRule>;
@@ -147,19 +140,6 @@ function collect(
 
 function isOn({ isRecommended }: EffectiveRule, which: Which): boolean {
   return which === 'all' || (which === 'recommended' && isRecommended);
-}
-
-/** The rulesets that one extends, each with the part that is on, or null if it does not say. */
-export function extendsOf(
-  ruleset: Readonly<Record<string, unknown>>,
-): [target: string | Readonly<Record<string, unknown>>, which: Which | null][] {
-  const written = ruleset['extends'];
-  const list: unknown[] = Array.isArray(written) ? written : written === undefined ? [] : [written];
-  return list.flatMap((item): [string | Readonly<Record<string, unknown>>, Which | null][] => {
-    const [target, which] = Array.isArray(item) ? (item as unknown[]) : [item, null];
-    if (typeof target !== 'string' && !isObject(target)) return [];
-    return [[target, which === 'all' || which === 'off' || which === 'recommended' ? which : null]];
-  });
 }
 
 function mergeRule(

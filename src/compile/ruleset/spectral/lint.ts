@@ -16,27 +16,13 @@ import {
   expandAliases,
   levelOf,
   type EffectiveRule,
-  type FindRuleset,
   type Level,
 } from './effective-rules.ts';
 import { parsePath } from './path/json-path.ts';
 import type { Failure as CodeFailure } from '../../interpreter/failure.ts';
-import type { Program } from '../../interpreter/interpreter.ts';
+import type { UsedRuleset } from '../form.ts';
 import { ruleOf, sayFailure } from '../ruleset-code.ts';
 import { createOwnFunctions, type Batch, type OwnFinding, targetsOf, type Target } from './own-functions.ts';
-
-/** A Spectral ruleset that a document is checked against. */
-export interface SpectralRuleset {
-  ruleset: Readonly<Record<string, unknown>>;
-  /** Its name in problems. */
-  name: string;
-  /** Finds what it extends by coordinate. */
-  find: FindRuleset;
-  /** The programs of rulesets with functions of their own, by the files of their code. */
-  programs?: ReadonlyMap<unknown, Program>;
-  /** The most work, if not the usual limit. */
-  work?: number;
-}
 
 /** The work of one check, and of one finding, beside what their functions spend. */
 const checkWork = 8;
@@ -49,11 +35,18 @@ const severities: Readonly<Record<Level, Severity>> = { 0: 'error', 1: 'warning'
 
 /**
  * Checks a document against a Spectral ruleset. Nothing in the ruleset is run as code. A rule that
- * cannot be applied gives one blocking problem, `ruleset-failed`, and the others still apply.
+ * cannot be applied gives one blocking problem, `ruleset-failed`, and the others still apply. `work`:
+ * the most work, if not the usual limit.
  */
 export function lintWithSpectral(
   { entry, files }: Pick<KindInput, 'entry' | 'files'>,
-  { ruleset, name, find, work, programs = new Map() }: SpectralRuleset,
+  {
+    ruleset,
+    name,
+    find,
+    work,
+    programs = new Map(),
+  }: Omit<UsedRuleset, 'programs'> & Partial<UsedRuleset> & { work?: number },
 ): Problem[] {
   const formats = formatsOf(entry.value);
   const linked = linkedGraph({ entry, files });

@@ -1,0 +1,108 @@
+import type { Digest } from '../../model/digest.ts';
+import { type JsonObject, isObject } from '../../model/json.ts';
+import type { Outline, OutlineOperation } from '../../model/outline.ts';
+import { dereference, digestOfValue, entriesOf, listOf, objectOf, textOf } from '../json-value.ts';
+import { firstParagraph, shorten } from '../markdown.ts';
+import { empty, longest, namedSchema } from '../outline.ts';
+import { listLimit, operationsOf, summaryOf, type ApiOperation } from './list-operations.ts';
+
+/** The most parameters of one operation that are named. */
+const maxParameters = 100;
+
+/** The outline of an API. */
+export function outlineApi(document: JsonObject): Outline {
+  const info = objectOf(document['info']);
+  const { operations, isCut } = operationsOf(document);
+  const digest = rememberDigests();
+  const named = schemasOf(document);
+  const tags = listOf(document['tags']).filter(isObject);
+  const servers = [...serverUrls(document), ...tokenUrls(document)];
+  return {
+    ...empty,
+    title: shorten(textOf(info['title']), longest.title),
+    description: firstParagraph(textOf(info['summary']) || textOf(info['description']), longest.description),
+    operations: operations.map((operation) => outlineOperation(document, operation, digest)),
+    schemas: named.slice(0, listLimit).map(([name, schema]) => namedSchema(name, schema)),
+    tags: tags
+      .slice(0, listLimit)
+      .map(({ name, description }) => ({
+        name: shorten(textOf(name), longest.title),
+        description: firstParagraph(textOf(description), longest.summary),
+      })),
+    servers: servers.slice(0, listLimit).map((url) => shorten(url, longest.name)),
+    truncated: isCut || [named, tags, servers].some(({ length }) => length > listLimit),
+  };
+}
+
+/** Names of an operation in an outline. Its anchor is made from them. */
+export function outlineNames({ method, path, isWebhook, value }: ApiOperation) {
+  return {
+    method: shorten(isWebhook ? `WEBHOOK ${method}` : method, longest.title),
+    path: shorten(path, longest.name),
+    id: typeof value['operationId'] === 'string' ? shorten(value['operationId'], longest.name) : null,
+  };
+}
+
+function outlineOperation(
+  document: JsonObject,
+  operation: ApiOperation,
+  digest: (value: object) => Digest,
+): OutlineOperation {
+  const { item, value } = operation;
+  const { parameters } = item;
+  const sunset = textOf(value['x-sunset']);
+  return {
+    ...outlineNames(operation),
+    summary: summaryOf(operation, longest.summary),
+    tags: listOf(value['tags']).map((tag) => shorten(textOf(tag), longest.title)),
+    parameters: parameterNames(document, [...listOf(parameters), ...listOf(value['parameters'])]),
+    deprecated: value['deprecated'] === true,
+    ...(sunset !== '' && { sunset: shorten(sunset, longest.title) }),
+    digest: isList(parameters) ? digestOfValue([digest(value), digest(parameters)]) : digest(value),
+  };
+}
+
+function parameterNames(document: JsonObject, written: readonly unknown[]): string[] {
+  const names = written
+    .slice(0, maxParameters)
+    .map((parameter) => shorten(textOf(dereference(document, parameter)?.['name']), longest.title));
+  return [...new Set(names.filter((name) => name !== ''))];
+}
+
+function isList(value: unknown): value is object {
+  return Array.isArray(value);
+}
+
+/** Computes each value's digest once, because many operations may refer to the same value. */
+function rememberDigests(): (value: object) => Digest {
+  const digests = new Map<object, Digest>();
+  return (value) => {
+    return digests.getOrInsertComputed(value, () => digestOfValue(value));
+  };
+}
+
+/** The named schemas of an API. */
+export function schemasOf(document: JsonObject): readonly [string, unknown][] {
+  return entriesOf(objectOf(document['components'])['schemas'] ?? document['definitions']);
+}
+
+/** Where tokens are fetched, for the flows that a page can go through. */
+function tokenUrls(document: JsonObject): string[] {
+  const schemes = entriesOf(objectOf(document['components'])['securitySchemes'] ?? document['securityDefinitions']);
+  const flows = schemes.flatMap(([, scheme]) => [
+    objectOf(scheme),
+    ...Object.values(objectOf(objectOf(scheme)['flows'])),
+  ]);
+  return [...new Set(flows.map((flow) => textOf(objectOf(flow)['tokenUrl'])).filter(Boolean))];
+}
+
+/** Server URLs as written; for a 2.0 document `scheme://host/basePath`. */
+export function serverUrls(document: JsonObject): string[] {
+  const written = listOf(document['servers']).map((server) => textOf(objectOf(server)['url']));
+  const host = textOf(document['host']);
+  const base = textOf(document['basePath']);
+  if (written.length > 0 || (host === '' && base === '')) return written.filter((url) => url !== '');
+  if (host === '') return [base];
+  const schemes = listOf(document['schemes']).map(textOf);
+  return (schemes.length > 0 ? schemes : ['https']).map((scheme) => `${scheme}://${host}${base}`);
+}

@@ -1,0 +1,28 @@
+import type { Outline, OutlineSchema } from '../model/outline.ts';
+import { digestOfValue, listOf, objectOf } from './json-value.ts';
+import { shorten } from './markdown.ts';
+import { listLimit } from './openapi/list-operations.ts';
+
+/** The longest texts in an outline, in characters. */
+export const longest = { name: 1000, title: 200, summary: 300, description: 500 };
+
+/** What an outline has that lists nothing. */
+export const empty: Omit<Outline, 'title' | 'description'> = {
+  operations: [],
+  schemas: [],
+  tags: [],
+  rules: [],
+  servers: [],
+  truncated: false,
+};
+
+/** A named schema in an outline. */
+export function namedSchema(name: string, schema: unknown): OutlineSchema {
+  const parts = [schema, ...listOf(objectOf(schema)['allOf'])];
+  const properties = parts.flatMap((part) => Object.keys(objectOf(objectOf(part)['properties'])));
+  return {
+    name: shorten(name, longest.name),
+    properties: [...new Set(properties)].slice(0, listLimit).map((property) => shorten(property, longest.title)),
+    digest: digestOfValue(schema),
+  };
+}
