@@ -8,7 +8,7 @@ import {
   performList,
   type ListPage,
 } from './console-request.ts';
-import { type Form, facts, stateCell, timeCell, type Cell, type Page, type Section } from './pages.ts';
+import { facts, stateCell, timeCell, type Cell, type Page, type Section } from './pages.ts';
 import { countText } from '../model/problem.ts';
 
 /** Something that is held, as the management API describes it. */
@@ -156,30 +156,8 @@ const one: Page = {
 
 export const approvalPages: readonly Page[] = [list, one];
 
-export const approvalForms: readonly Form[] = [
-  {
-    path: `${path}/decide`,
-    operation: 'decideApproval',
-    title: 'Approve or reject',
-    about: async (request) => {
-      const { resource, version } = (await perform<HeldRecord>(request, 'getApproval')).body;
-      return `${resource}@${version}`;
-    },
-    lead: [
-      'Approved: the version is published at the next look at its repository, which begins now. A pull request passes, and an upload is to be sent again.',
-      'The decision holds for 30 days, for later commits with the same changes, too, until one is published. You can decide again; the last decision counts.',
-    ],
-    submit: 'Decide',
-    fields: ['/verdict', '/reason'],
-    // What was approved is no longer held as soon as it is published.
-    after: '/approvals',
-    cancel: path,
-    done: 'Your decision is saved. What was approved is published in a moment.',
-  },
-];
-
 function at(request: ConsoleRequest, approval: string): string {
-  return here({ ...request, params: { approval } }, path);
+  return here(request, path, { approval });
 }
 
 function reachText(operations: readonly string[], reach: number): string {

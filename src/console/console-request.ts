@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import { isAllowed, organizationsOf, partOf, type Scope } from '../model/access.ts';
-import { formatCoordinate, type ResourceType } from '../model/address.ts';
+import type { ResourceType } from '../model/address.ts';
 import { digestOf } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
 import { operationId as nameOperation, types } from '../model/kinds.ts';
@@ -114,16 +114,20 @@ export function mayPublish({ session, org }: Pick<ConsoleRequest, 'session' | 'o
   return partOf(session.principal, org, 'publish')?.length !== 0;
 }
 
-/** The address of a page of the organization's console: `here(request, '/keys/:key')`. */
-export function here({ site, org, params }: Pick<ConsoleRequest, 'site' | 'org' | 'params'>, path: string): string {
-  const filled = path.replace(/:([a-z]+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+/** The address of a page of the organization's console: `here(request, '/keys/:key', { key })`. Default: the page's. */
+export function here(
+  { site, org, params }: Pick<ConsoleRequest, 'site' | 'org' | 'params'>,
+  path: string,
+  more: ConsoleRequest['params'] = {},
+): string {
+  const filled = path.replace(/:([a-z]+)/g, (_, name: string) => encodeURIComponent(more[name] ?? params[name] ?? ''));
   return site.links.path(`/console/${org}${filled}`);
 }
 
-/** The coordinate of the page's resource, with the version of the page if it is about one. */
+/** The coordinate of the page's resource or site, with the version of the page if it is about one. */
 export function subjectOf({ org, type, params }: Pick<ConsoleRequest, 'org' | 'type' | 'params'>): string {
-  const version = params['version'] === undefined ? '' : `@${params['version']}`;
-  return `${formatCoordinate({ org, type: type!, slug: params['slug']! })}${version}`;
+  const { slug, site, version } = params;
+  return `@${org}/${type ?? 'sites'}/${slug ?? site}${version === undefined ? '' : `@${version}`}`;
 }
 
 /** The resource of the page; null if there is none that the person may read. */

@@ -10,12 +10,11 @@ import { splitTarget } from '../server/read/read-request.ts';
 import { nameRoute } from '../server/request.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { SignedIn } from '../server/server-context.ts';
-import { documentBodyBytes, plainBodyBytes } from '../server/v1/api-description.ts';
+import { documentBodyBytes, ownDescription, plainBodyBytes } from '../server/v1/api-description.ts';
 import { createRateLimit } from '../server/rate-limit.ts';
 import { typedIn, type Typed } from './fields.ts';
-import { approvalForms, approvalPages } from './approvals.ts';
-import type { Form, Page } from './pages.ts';
-import { replayForm } from './health-page.ts';
+import { approvalPages } from './approvals.ts';
+import type { Form, Page, PlainForm } from './pages.ts';
 import { keyForms } from './keys.ts';
 import {
   deviceDone,
@@ -49,7 +48,6 @@ import {
   submitUpload,
   uploadPath,
 } from '../sites/console/site-publish.ts';
-import { settingsForms } from './settings-views.ts';
 import { appearanceForms, siteForms } from '../sites/console/site-forms.ts';
 import { sitePages } from '../sites/console/site-views.ts';
 import { showForm, showTyped, submitForm } from './submit.ts';
@@ -57,19 +55,24 @@ import { nobodys, perform, type Console, type ConsoleRequest } from './console-r
 import { webhookForms } from './webhook-views.ts';
 import { decodeSegment } from '../model/escape.ts';
 
-const forms: readonly Form[] = [
-  ...resourceForms,
-  ...versionForms,
-  ...repositoryForms,
-  ...keyForms,
-  ...webhookForms,
-  ...siteForms,
-  ...appearanceForms,
-  ...settingsForms,
-  ...memberForms,
-  replayForm,
-  ...approvalForms,
-];
+/** Every form about an organization: those of the description, and those with code of their own. */
+export function organizationForms(): Form[] {
+  const plain = ownDescription().operations.flatMap(({ id, forms }) =>
+    forms.map((form) => ({ operation: id, ...(form as PlainForm) })),
+  );
+  const coded = [
+    resourceForms,
+    versionForms,
+    repositoryForms,
+    keyForms,
+    webhookForms,
+    siteForms,
+    appearanceForms,
+    memberForms,
+  ];
+  return [...plain, ...coded.flat()];
+}
+
 const pages: readonly Page[] = [
   ...organizationPages,
   ...repositoryPages,
@@ -92,7 +95,6 @@ interface Route {
 }
 
 const routes: readonly Route[] = [
-  ...routesOf(forms),
   eventsOf(runPage, 'get{one}Sync'),
   eventsOf(repositoryRunPage, 'getRepositorySync'),
   { path: publishPath, get: (request) => showPublish(request), post: submitPublish, again: showPublish },
@@ -105,8 +107,6 @@ const routes: readonly Route[] = [
     post: submitSitePublish,
     again: showSitePublish,
   },
-  // After the forms: `/keys/new` is not the page of a key.
-  ...pages.map((page): Route => ({ path: page.path, get: (request) => showPage(request, page) })),
 ];
 
 function routesOf(all: readonly Form[]): Route[] {
@@ -124,15 +124,17 @@ function eventsOf({ path }: Page, operation: string): Route {
   return { path: `${path}/events`, get: (request) => streamRun(request, () => read(request)) };
 }
 
+// What is about the person alone.
 const personalForms = [...myKeyForms, ...watchForms, organizationForm];
-
-/** What is about the person alone. */
+const personalPages = [myKeysPage, watchesPage];
 const personalRoutes: readonly Route[] = [
-  ...routesOf(personalForms),
   { path: devicePath, get: (request) => showDevice(request), post: submitDevice, again: showDevice },
-  { path: myKeysPage.path, get: (request) => showPage(request, myKeysPage) },
-  { path: watchesPage.path, get: (request) => showPage(request, watchesPage) },
 ];
+
+/** Pages, which say what was done with one of these forms. */
+function routesOfPages(all: readonly Page[], forms: readonly Form[]): Route[] {
+  return all.map((page) => ({ path: page.path, get: (request) => showPage(request, page, forms) }));
+}
 
 /** The first document of a resource, of any organization. */
 const start: Route = {
@@ -151,6 +153,10 @@ const signedInAgain = 'You signed in again. What you typed is still here: look a
 export function createConsole(given: Console): Router {
   const { site, context } = given;
   const { config } = context.registry;
+  const forms = organizationForms();
+  // After the forms: `/keys/new` is not the page of a key.
+  const ofOrganization = [...routesOf(forms), ...routes, ...routesOfPages(pages, forms)];
+  const ofPerson = [...routesOf(personalForms), ...personalRoutes, ...routesOfPages(personalPages, personalForms)];
 
   async function answer(http: Request, response: Response): Promise<void> {
     const { path, query } = splitTarget(http.originalUrl);
@@ -213,17 +219,33 @@ export function createConsole(given: Console): Router {
     sendPage(response, expiredPage(given, { path: http.originalUrl, typed }), 401);
   }
 
+  function find(
+    path: string,
+    query: URLSearchParams,
+    { principal }: SignedIn,
+  ): { route: Route; org: string; params: Record<string, string> } | null {
+    if (path === start.path) {
+      const named = query.get('org') ?? '';
+      const isOwn = isSlug(named) && grantsIn(principal, named).length > 0;
+      return { route: start, org: isOwn ? named : nobodys, params: {} };
+    }
+    const [, , org = '', ...rest] = path.split('/');
+    if (org === nobodys) return principal.kind !== 'key' ? among(ofPerson, org, rest) : null;
+    // The same for an organization that does not exist.
+    if (!isSlug(org) || org === 'new' || grantsIn(principal, org).length === 0) return null;
+    return among(ofOrganization, org, rest);
+  }
+
   const router = Router({ caseSensitive: true, strict: true });
   router.use(createRateLimit('console', context));
   router.use((http, response) => answer(http, response));
   return router;
 }
 
-async function showPage(request: ConsoleRequest, page: Page): Promise<void> {
+async function showPage(request: ConsoleRequest, page: Page, forms: readonly Form[]): Promise<void> {
   const view = await page.show(request);
   const path = request.query.get('done');
-  const all = request.org === nobodys ? personalForms : forms;
-  const done = all.find((form) => form.path === path)?.done ?? siteDone.get(path) ?? deviceDone.get(path);
+  const done = forms.find((form) => form.path === path)?.done ?? siteDone.get(path) ?? deviceDone.get(path);
   const notice = done ? { notice: { text: done, tone: 'good' as const } } : {};
   sendPage(request.response, viewPage(request, { ...notice, ...view }));
 }
@@ -236,23 +258,6 @@ async function homeOf({ principal }: SignedIn, { refs }: Registry): Promise<stri
     return start.path;
   }
   return organizations.length === 1 ? `/console/${organizations[0]}` : '/account';
-}
-
-function find(
-  path: string,
-  query: URLSearchParams,
-  { principal }: SignedIn,
-): { route: Route; org: string; params: Record<string, string> } | null {
-  if (path === start.path) {
-    const named = query.get('org') ?? '';
-    const isOwn = isSlug(named) && grantsIn(principal, named).length > 0;
-    return { route: start, org: isOwn ? named : nobodys, params: {} };
-  }
-  const [, , org = '', ...rest] = path.split('/');
-  if (org === nobodys) return principal.kind !== 'key' ? among(personalRoutes, org, rest) : null;
-  // The same for an organization that does not exist.
-  if (!isSlug(org) || org === 'new' || grantsIn(principal, org).length === 0) return null;
-  return among(routes, org, rest);
 }
 
 function among(all: readonly Route[], org: string, rest: readonly string[]) {

@@ -1,6 +1,6 @@
 import type { EstateHealth, ScorePart } from '../registry/estate/health.ts';
 import { perform, here, may, type ConsoleRequest } from './console-request.ts';
-import { type Form, timeCell, type Cell, type Page, type Row, type Tone } from './pages.ts';
+import { timeCell, type Cell, type Page, type Row, type Tone } from './pages.ts';
 
 type Health = EstateHealth & { formula: { description: string; parts: readonly ScorePart[] } };
 
@@ -19,19 +19,6 @@ const concerns: [string, string][] = [
   ['lifecycle', 'no lifecycle'],
 ];
 
-/** Asks for a replay of everything. */
-export const replayForm: Form = {
-  path: '/health/replay',
-  operation: 'replayEverything',
-  title: 'Check everything again',
-  lead: [
-    'Checks the latest version of everything against its ruleset as it is now. It runs in the background, also once a day by itself.',
-  ],
-  submit: 'Check everything',
-  after: '/health',
-  done: 'It will begin in a moment. Reload this page to see what it found.',
-};
-
 /** How all resources of the organization are doing. */
 export const healthPage: Page = {
   path: '/health',
@@ -49,7 +36,7 @@ export const healthPage: Page = {
       title: 'Health',
       lead: 'How the latest version of each API, schema and ruleset is doing. The worst come first.',
       actions: may({ ...request, type: null }, 'publish')
-        ? [{ text: replayForm.submit, href: here(request, replayForm.path), post: true }]
+        ? [{ text: 'Check everything', href: here(request, '/health/replay'), post: true }]
         : [],
       sections: [
         {

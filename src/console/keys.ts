@@ -1,11 +1,8 @@
 import { type Form, timeCell, type Action, type Cell, type Page } from './pages.ts';
-import { perform, type ConsoleRequest, here, nextOf, performList } from './console-request.ts';
+import { type ConsoleRequest, here, nextOf, performList } from './console-request.ts';
 import { isAllowed } from '../model/access.ts';
 import { keyRef, type Key } from '../model/key.ts';
 import { listMembers } from '../registry/keys/people.ts';
-
-const fields = ['/name', '/scopes', '/resources', '/expiresAt'];
-const newFields = ['/name', '/owner', '/scopes', '/resources', '/expiresAt'];
 
 /** Shows a key that was just made. */
 export const showKey: NonNullable<Form['show']> = ({ body }) => ({
@@ -21,61 +18,30 @@ export const showKey: NonNullable<Form['show']> = ({ body }) => ({
   actions: [{ text: 'All keys', href: '/keys' }],
 });
 
-const about = async (request: ConsoleRequest): Promise<string> => {
-  const { id, name } = (await perform<{ id: string; name: string }>(request, 'getKey')).body;
-  return `${name} (${id})`;
-};
-
 /** Forms about keys. */
 export const keyForms: readonly Form[] = [
   {
     path: '/keys/new',
     operation: 'createKey',
     title: 'Create a key',
-    lead: ['For programs: CI jobs, scripts, tools. The key is shown once.'],
+    lead: 'For programs: CI jobs, scripts, tools. The key is shown once.',
     submit: 'Create the key',
-    fields: newFields,
+    fields: ['/name', '/owner', '/scopes', '/resources', '/expiresAt'],
     after: '/keys',
     done: '',
     show: showKey,
-  },
-  {
-    path: '/keys/:key/edit',
-    operation: 'updateKey',
-    current: 'getKey',
-    title: 'Rename or narrow the key',
-    about,
-    lead: ['You can only reduce what a key may do. To allow more, create another key.'],
-    submit: 'Save',
-    fields: [...fields, '?last'],
-    after: '/keys',
-    done: 'The key is saved.',
   },
   {
     path: '/keys/:key/rotate',
     operation: 'rotateKey',
     title: 'Replace the key',
-    about,
-    lead: [
-      'Makes a key with the same rights. The old one stays valid for a while, so that programs have time to switch.',
-    ],
+    about: { operation: 'getKey', text: '{name} ({id})' },
+    lead: 'Makes a key with the same rights. The old one stays valid for a while, so that programs have time to switch.',
     submit: 'Make the new key',
     fields: ['/overlap'],
     after: '/keys',
     done: '',
     show: showKey,
-  },
-  {
-    path: '/keys/:key/revoke',
-    operation: 'revokeKey',
-    title: 'Revoke the key',
-    about,
-    lead: ['Whatever uses it stops working within a second. This cannot be undone.'],
-    fields: ['?last'],
-    submit: 'Revoke it',
-    isDanger: true,
-    after: '/keys',
-    done: 'The key is revoked.',
   },
 ];
 
@@ -152,7 +118,7 @@ export function keyState({ context }: ConsoleRequest, { revokedAt, expiresAt }: 
 }
 
 function keyActions(request: ConsoleRequest, { id, person }: KeyRecord): Action[] {
-  const to = (verb: string) => here({ ...request, params: { key: id } }, `/keys/:key/${verb}`);
+  const to = (verb: string) => here(request, `/keys/:key/${verb}`, { key: id });
   const revoke = { text: 'Revoke', href: to('revoke'), isDanger: true };
   if (person !== undefined) return [revoke];
   return [{ text: 'Change', href: to('edit') }, { text: 'Replace', href: to('rotate') }, revoke];

@@ -133,7 +133,7 @@ const deleted: Page = {
       });
       for (const { slug, name, deletedAt } of body.items) {
         const params = { type, slug };
-        const href = here({ ...request, params }, '/:type/:slug/undelete');
+        const href = here(request, '/:type/:slug/undelete', params);
         rows.push({
           cells: [{ text: name, more: `${type}/${slug}` }, timeCell(deletedAt), untilCell(deletedAt)],
           actions: [{ text: 'Bring it back', href }],
@@ -148,9 +148,7 @@ const deleted: Page = {
     for (const { slug, title, deletedAt } of sites.items)
       rows.push({
         cells: [{ text: title, more: `sites/${slug}` }, timeCell(deletedAt), untilCell(deletedAt)],
-        actions: [
-          { text: 'Bring it back', href: here({ ...request, params: { site: slug } }, '/sites/:site/undelete') },
-        ],
+        actions: [{ text: 'Bring it back', href: here(request, '/sites/:site/undelete', { site: slug }) }],
       });
     return {
       eyebrow: `@${request.org}`,

@@ -138,57 +138,56 @@ export function facts(entries: [string, Cell | string | null][]): { name: string
   });
 }
 
-/**
- * A form that asks one operation of the management API. The operation validates what was typed and
- * decides who may do it; the form only has texts.
- */
-export interface Form {
+/** What a form says, as the description has it for an operation (`x-form`). */
+export interface PlainForm {
   /** Under `/console/{organization}`, as of a page. */
   path: string;
-  /** Its id, as for `operationId`. */
-  operation: string;
+  /** With `{subject}`, the coordinate of the page, and what its path or query names, as in `{deployment}`. So are leads. */
+  title: string;
+  /** What the form is about, above its title, where the title does not name it: of what the operation reads. */
+  about?: { operation: string; text: string };
+  /** Paragraphs that say what will happen. */
+  lead: string | readonly string[];
+  /** Default: Save. */
+  submit?: string;
+  /** Whether something is lost that cannot be brought back. Default: what DELETE does. */
+  isDanger?: boolean;
   /** The scope that it needs, if that is more than the operation's. */
   scope?: Scope;
-  title: string | ((request: ConsoleRequest) => string);
-  /** What the form is about, above its title, where the title does not name it. */
-  about?: (request: ConsoleRequest) => Promise<string>;
-  /** Paragraphs that say what will happen. */
-  lead: readonly string[] | ((request: ConsoleRequest) => readonly string[]);
-  /** What it will change for others, as things are now. */
-  notice?: (request: ConsoleRequest) => Promise<View['notice'] | null>;
-  submit: string;
-  /** Whether something is lost that cannot be brought back. */
-  isDanger?: boolean;
   /**
    * What one fills in, in order: members of the body as JSON Pointers, query parameters as `?name`. The description of
    * the operation has their labels, kinds, limits and help.
    */
   fields?: readonly string[];
-  /** Additional properties of fields of this form, by name. */
-  complete?: (request: ConsoleRequest) => Promise<Readonly<Record<string, Partial<Field>>>>;
-  /** Members of the body that nobody types. */
-  fixed?: object | ((request: ConsoleRequest) => object);
   query?: Record<string, string>;
-  /** The operation that reads what the form changes. Its ETag guards against losing another's change. */
-  current?: string;
-  /** Whether there may be nothing to change yet. */
-  isNew?: boolean;
-  /** Where to go afterwards, as a path. */
-  after:
-    | string
-    | ((answer: Answer & { body: Record<string, unknown> }, request: ConsoleRequest) => string | Promise<string>);
+  /** Where to go afterwards, as a path, with members of the answer as in `{id}`. */
+  after: string;
   /** Where to go instead of it. Default: `after`. */
   cancel?: string;
   /** What was done, in a sentence. */
   done: string;
+}
+
+/**
+ * A form that asks one operation of the management API. The operation validates what was typed and
+ * decides who may do it; the form only has texts. It starts with what its path reads now, if the
+ * operation changes that (PATCH, PUT), whose ETag guards against losing another's change.
+ */
+export interface Form extends Omit<PlainForm, 'about' | 'after'> {
+  /** Its id, as for `operationId`. */
+  operation: string;
+  about?: PlainForm['about'] | ((request: ConsoleRequest) => Promise<string>);
+  /** What it will change for others, as things are now. */
+  notice?: (request: ConsoleRequest) => Promise<View['notice'] | null>;
+  /** Additional properties of fields of this form, by name. */
+  complete?: (request: ConsoleRequest) => Promise<Readonly<Record<string, Partial<Field>>>>;
+  /** Members of the body that nobody types. */
+  fixed?: object | ((request: ConsoleRequest) => object);
+  /** Whether it starts with nothing though it changes something. */
+  startsEmpty?: boolean;
+  after: string | ((answer: FormAnswer, request: ConsoleRequest) => Promise<string>);
   /** Shows the answer in place of going somewhere: it has what is shown once. */
-  show?: (answer: Answer & { body: Record<string, unknown> }, request: ConsoleRequest) => View;
+  show?: (answer: FormAnswer, request: ConsoleRequest) => View;
 }
 
-export function leadOf({ lead }: Form, request: ConsoleRequest): readonly string[] {
-  return typeof lead === 'function' ? lead(request) : lead;
-}
-
-export function titleOf({ title }: Form, request: ConsoleRequest): string {
-  return typeof title === 'function' ? title(request) : title;
-}
+type FormAnswer = Answer & { body: Record<string, unknown> };

@@ -63,7 +63,7 @@ export const membersPage: Page = {
                 : [
                     {
                       text: 'Take back',
-                      href: here({ ...request, params: { rights: each.id } }, '/rights/:rights/delete'),
+                      href: here(request, '/rights/:rights/delete', { rights: each.id }),
                       isDanger: true,
                     },
                   ],
@@ -81,9 +81,7 @@ export const memberForms: readonly Form[] = [
     path: '/rights/new',
     operation: 'createRights',
     title: 'Give rights',
-    lead: [
-      'To a group of the identity provider, or to one person. They hold at once; a new group counts from the next sign-in of who is in it.',
-    ],
+    lead: 'To a group of the identity provider, or to one person. They hold at once; a new group counts from the next sign-in of who is in it.',
     submit: 'Give the rights',
     fields: ['/group', '/person', '/issuer', '/scopes', '/resources'],
     complete: async ({ context }): Promise<Record<string, Partial<Field>>> => {
@@ -101,7 +99,7 @@ export const memberForms: readonly Form[] = [
       const given = (await rightsIn(context.registry, org)).find(({ id }) => id === params['rights']);
       return given ? (given.subject ?? given.group!) : '';
     },
-    lead: ['They end within a second, for sessions and for keys of people.'],
+    lead: 'They end within a second, for sessions and for keys of people.',
     fields: ['?last'],
     submit: 'Take them back',
     isDanger: true,
@@ -115,7 +113,7 @@ export const organizationForm: Form = {
   path: '/organizations/new',
   operation: 'createOrganization',
   title: 'Create an organization',
-  lead: ['Whoever owns it administers it, and gives rights to groups and people.'],
+  lead: 'Whoever owns it administers it, and gives rights to groups and people.',
   submit: 'Create it',
   fields: ['/organization', '/owner'],
   after: '/keys',

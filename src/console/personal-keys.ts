@@ -34,13 +34,7 @@ export const myKeysPage: Page = {
             ],
             actions:
               key.revokedAt === null
-                ? [
-                    {
-                      text: 'Revoke',
-                      href: here({ ...request, params: { key: key.id } }, '/keys/:key/revoke'),
-                      isDanger: true,
-                    },
-                  ]
+                ? [{ text: 'Revoke', href: here(request, '/keys/:key/revoke', { key: key.id }), isDanger: true }]
                 : [],
           })),
           empty: 'No keys yet. `stele login` makes one for the computer on which it runs.',
@@ -57,9 +51,7 @@ export const myKeyForms: readonly Form[] = [
     path: '/keys/new',
     operation: 'createMyKey',
     title: 'Create a key of your own',
-    lead: [
-      'It never allows more than you may do yourself, and stops working when you lose your rights. It is shown once.',
-    ],
+    lead: 'It never allows more than you may do yourself, and stops working when you lose your rights. It is shown once.',
     submit: 'Create the key',
     fields: ['/name', '/use', '/scopes', '/organizations', '/expiresAt'],
     after: '/keys',
@@ -70,7 +62,7 @@ export const myKeyForms: readonly Form[] = [
     path: '/keys/:key/revoke',
     operation: 'revokeMyKey',
     title: 'Revoke the key',
-    lead: ['Whatever uses it stops working within a second. This cannot be undone.'],
+    lead: 'Whatever uses it stops working within a second. This cannot be undone.',
     submit: 'Revoke it',
     isDanger: true,
     after: '/keys',
@@ -208,13 +200,7 @@ export const watchesPage: Page = {
               { text: rhythms[rhythm] },
               timeCell(createdAt),
             ],
-            actions: [
-              {
-                text: 'End',
-                href: here({ ...request, params: { watch: id } }, '/watches/:watch/delete'),
-                isDanger: true,
-              },
-            ],
+            actions: [{ text: 'End', href: here(request, '/watches/:watch/delete', { watch: id }), isDanger: true }],
           })),
           empty: 'You watch nothing yet. Each contract has a link "Watch" on its page.',
           next: nextOf(body),
@@ -230,7 +216,7 @@ export const watchForms: readonly Form[] = [
     path: '/watches/new',
     operation: 'createMyWatch',
     title: 'Watch',
-    lead: ['You get a mail when something happens to what you may read. Each mail has a link that ends it.'],
+    lead: 'You get a mail when something happens to what you may read. Each mail has a link that ends it.',
     submit: 'Watch',
     fields: ['/organization', '/resources', '/events', '/rhythm'],
     complete: async ({ query }: ConsoleRequest) => {
@@ -251,7 +237,7 @@ export const watchForms: readonly Form[] = [
       const watch = body.items.find(({ id }) => id === request.params['watch']);
       return watch ? `@${watch.organization} ${watch.resources?.join(', ') ?? ''}` : '';
     },
-    lead: ['No mail is sent for it any more.'],
+    lead: 'No mail is sent for it any more.',
     submit: 'End it',
     isDanger: true,
     after: '/watches',

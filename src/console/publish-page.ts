@@ -58,7 +58,7 @@ export async function submitPublish(request: ConsoleRequest, typed: Typed): Prom
       ...(!isCheck && /^[0-9a-z]{20}$/.test(once) && { once }),
     });
     if (!isCheck) {
-      const to = here({ ...request, params: { ...request.params, version: body.version } }, publishedPage.path);
+      const to = here(request, publishedPage.path, { version: body.version });
       return request.response.redirect(303, to);
     }
     const changes = body.outcome === 'published' ? await changesIn(request, text, body.version) : null;

@@ -54,8 +54,7 @@ const one: Page = {
   async show(request) {
     const { body } = await perform<FollowedRecord>(request, 'getRepository');
     const runs = await perform<{ items: RunRecord[] }>(request, 'listRepositorySyncs', { query: { limit: '20' } });
-    const hrefOf = (run: string) =>
-      here({ ...request, params: { ...request.params, run } }, '/repositories/:repository/runs/:run');
+    const hrefOf = (run: string) => here(request, '/repositories/:repository/runs/:run', { run });
     return {
       eyebrow: 'Repository',
       title: body.repository,
@@ -120,7 +119,7 @@ export function repositoryRow(request: ConsoleRequest, record: FollowedRecord): 
 }
 
 function at(request: ConsoleRequest, repository: string): string {
-  return here({ ...request, params: { repository } }, '/repositories/:repository');
+  return here(request, '/repositories/:repository', { repository });
 }
 
 function publishes({ visibility, versions }: FollowedRecord): string {
@@ -152,7 +151,7 @@ export function rejectedSections(request: ConsoleRequest, repositories: readonly
       columns: ['Resource', 'State', 'File'],
       rows: all.map(({ resource, outcome, path, detail }) => {
         const { type, slug } = parseCoordinate(resource)!.coordinate;
-        const href = here({ ...request, params: { type, slug } }, '/:type/:slug');
+        const href = here(request, '/:type/:slug', { type, slug });
         return {
           cells: [{ text: resource, isCode: true, href }, stateCell(outcome, detail), { text: path, isCode: true }],
         };
@@ -167,9 +166,7 @@ export const repositoryForms: readonly Form[] = [
     path: '/repositories/new',
     operation: 'followRepository',
     title: 'Follow a repository',
-    lead: [
-      'Every OpenAPI document, JSON Schema and ruleset in it is published, now and after each push. They are found by their content.',
-    ],
+    lead: 'Every OpenAPI document, JSON Schema and ruleset in it is published, now and after each push. They are found by their content.',
     submit: 'Follow and read it',
     fields: ['/repository', '/branch', '/path', '/visibility', '/credential'],
     after: async ({ body }, request) => {
@@ -179,29 +176,5 @@ export const repositoryForms: readonly Form[] = [
     },
     cancel: '/repositories',
     done: 'Followed. This is the first look at it.',
-  },
-  {
-    path: '/repositories/:repository/sync',
-    operation: 'syncRepository',
-    title: 'Sync the repository now',
-    lead: ['Reads the repository and publishes what changed.'],
-    submit: 'Sync now',
-    after: ({ body }) => `/repositories/:repository/runs/${String(body['id'])}`,
-    cancel: '/repositories/:repository',
-    done: '',
-  },
-  {
-    path: '/repositories/:repository/unfollow',
-    operation: 'unfollowRepository',
-    title: 'Stop following the repository',
-    lead: [
-      'Pushes will no longer publish versions. Published versions stay. The resources are disconnected from the repository.',
-      'You can follow it again, and it goes on where it was.',
-    ],
-    submit: 'Stop following it',
-    isDanger: true,
-    after: '/repositories',
-    cancel: '/repositories/:repository',
-    done: 'The repository is no longer followed.',
   },
 ];

@@ -1,9 +1,10 @@
 import { chooseLatest, findVersion, nameOf, type Resource, type Status } from '../model/resource.ts';
+import { operationId, type OperationWords } from '../model/kinds.ts';
 import { whyLatest } from '../model/latest.ts';
 import { withStatus } from '../registry/change-version.ts';
 import { listUsers, userName } from '../registry/graph/dependants.ts';
 import type { View, Form } from './pages.ts';
-import { resourceOf, type ConsoleRequest, perform, subjectOf } from './console-request.ts';
+import { resourceOf, type ConsoleRequest, perform } from './console-request.ts';
 import { isLinkUrl, type Link } from '../model/ownership.ts';
 import type { ReadText } from './fields.ts';
 
@@ -124,15 +125,60 @@ function writeLinks(links: unknown): string {
   return (links as Link[]).map(({ url, title }) => `${url} ${title}`).join('\n');
 }
 
+type LifeForm = 'visibility' | 'connection' | 'disconnect' | 'sync' | 'delete' | 'undelete';
+
+/** What the forms about a resource and about a site have in common, by the last segment of their paths. */
+const lifeForms: Record<LifeForm, Omit<Form, 'path' | 'lead' | 'after'>> = {
+  visibility: {
+    operation: 'update{one}',
+    scope: 'admin',
+    title: 'Who can read {subject}',
+    submit: 'Change the visibility',
+    fields: ['/visibility'],
+    done: 'The visibility is changed.',
+  },
+  connection: { operation: 'connect{one}', title: 'Connect {subject}', submit: 'Connect', done: '' },
+  disconnect: {
+    operation: 'disconnect{one}',
+    title: 'Disconnect {subject}',
+    submit: 'Disconnect',
+    done: 'Disconnected.',
+  },
+  sync: { operation: 'sync{one}', title: 'Sync {subject} now', submit: 'Sync now', done: '' },
+  delete: {
+    operation: 'delete{one}',
+    title: 'Delete {subject}',
+    submit: 'Delete it',
+    done: 'Deleted. You can bring it back here for 30 days.',
+  },
+  undelete: {
+    operation: 'undelete{one}',
+    title: 'Bring back {subject}',
+    submit: 'Bring it back',
+    cancel: '/deleted',
+    done: 'It is back.',
+  },
+};
+
+/** The forms about the life of a resource or of a site at this path. `words`: of a site's operations. */
+export function formsOfLife(
+  path: string,
+  words: OperationWords | null,
+  own: Record<LifeForm, Pick<Form, 'lead'> & Partial<Form>>,
+): Form[] {
+  return (Object.keys(lifeForms) as LifeForm[]).map((name) => {
+    const form = { path: `${path}/${name}`, after: path, cancel: path, ...lifeForms[name], ...own[name] };
+    return words === null ? form : { ...form, operation: operationId(form.operation, words) };
+  });
+}
+
 /** Forms about one resource. */
 export const resourceForms: readonly Form[] = [
   {
     path: `${path}/details`,
     operation: 'update{one}',
-    current: 'get{one}',
     title: 'Name and description',
-    lead: ['They stand on its page, in lists and in search from now on. Its address stays the same.'],
-    submit: 'Save',
+    lead: 'They stand on its page, in lists and in search from now on. Its address stays the same.',
     fields: ['/name', '/description'],
     after: path,
     done: 'Name and description are saved.',
@@ -140,41 +186,19 @@ export const resourceForms: readonly Form[] = [
   {
     path: `${path}/ownership`,
     operation: 'update{one}',
-    current: 'get{one}',
     title: 'Owner and links',
-    lead: [
-      'Its page, lists and catalogues show them. An owner that is a team of the configuration is shown with its contacts.',
-    ],
-    submit: 'Save',
+    lead: 'Its page, lists and catalogues show them. An owner that is a team of the configuration is shown with its contacts.',
     fields: ['/owner', '/lifecycle', '/system', '/topics', '/links'],
     complete: async () => ({ '/links': { kind: 'text', read: readLinks, write: writeLinks } }),
     after: path,
     done: 'Owner and links are saved.',
   },
   {
-    path: `${path}/visibility`,
-    operation: 'update{one}',
-    scope: 'admin',
-    current: 'get{one}',
-    title: (request) => `Who can read ${subjectOf(request)}`,
-    lead: [
-      'Public: everybody, without an account. It is in lists, in search, in feeds, and caches may keep it.',
-      'Private: only members of the organization. A cache may still have what was public until its time is over.',
-    ],
-    submit: 'Change the visibility',
-    notice: noticeOfPrivate,
-    fields: ['/visibility'],
-    after: path,
-    done: 'The visibility is changed.',
-  },
-  {
     path: `${path}/checks`,
     operation: 'update{one}',
     scope: 'admin',
-    current: 'get{one}',
     title: 'What new versions must pass',
-    lead: ['This applies to what is published from now on. Published versions stay.'],
-    submit: 'Save',
+    lead: 'This applies to what is published from now on. Published versions stay.',
     fields: ['/ruleset', '/blockOn', '/ratchet', '/compatibility', '/impact', '/approval', '/validation'],
     after: path,
     done: 'The checks are saved.',
@@ -182,100 +206,73 @@ export const resourceForms: readonly Form[] = [
   {
     path: `${path}/latest`,
     operation: 'update{one}',
-    current: 'get{one}',
     title: 'The latest version',
-    lead: [
-      'The rules choose the highest release that is not yanked or withdrawn. A version that you choose here stays the latest until you change it.',
-    ],
-    submit: 'Save',
+    lead: 'The rules choose the highest release that is not yanked or withdrawn. A version that you choose here stays the latest until you change it.',
     notice: noticeOfPin,
     fields: ['/latest'],
     after: path,
     done: 'The latest version is set.',
   },
-  {
-    path: `${path}/connection`,
-    operation: 'connect{one}',
-    current: 'get{one}Connection',
-    isNew: true,
-    title: (request) => `Connect ${subjectOf(request)} to a file`,
-    lead: ['Each push that changes the file becomes a version.'],
-    submit: 'Connect',
-    fields: ['/repository', '/path', '/branch', '/tags', '/credential'],
-    after: async (_, request) => `${path}/runs/${String((await perform(request, 'sync{one}')).body['id'])}`,
-    cancel: path,
-    done: 'Connected. This is the first look at the file.',
-  },
-  {
-    path: `${path}/disconnect`,
-    operation: 'disconnect{one}',
-    title: (request) => `Disconnect ${subjectOf(request)}`,
-    lead: ['Pushes no longer become versions. Published versions stay, and you can connect it again.'],
-    submit: 'Disconnect',
-    isDanger: true,
-    after: path,
-    done: 'Disconnected.',
-  },
-  {
-    path: `${path}/sync`,
-    operation: 'sync{one}',
-    title: (request) => `Sync ${subjectOf(request)} now`,
-    lead: ['Reads the repository and publishes what changed.'],
-    submit: 'Sync now',
-    after: ({ body }) => `${path}/runs/${String(body['id'])}`,
-    cancel: path,
-    done: '',
-  },
-  {
-    path: `${path}/delete`,
-    operation: 'delete{one}',
-    title: (request) => `Delete ${subjectOf(request)}`,
-    lead: (request) => [
-      `All versions of ${subjectOf(request)} stop answering, for everybody who uses them. Its connection ends.`,
-      'You can bring it back for 30 days. After that, its name stays taken for ever.',
-    ],
-    submit: 'Delete it',
-    isDanger: true,
-    fields: ['?force'],
-    notice: noticeOfDelete,
-    after: '/deleted',
-    done: 'Deleted. You can bring it back here for 30 days.',
-    cancel: path,
-  },
-  {
-    path: `${path}/undelete`,
-    operation: 'undelete{one}',
-    title: (request) => `Bring back ${subjectOf(request)}`,
-    lead: ['All its versions are served again. Its connection to a repository does not come back.'],
-    submit: 'Bring it back',
-    after: path,
-    cancel: '/deleted',
-    done: 'It is back.',
-  },
+  ...formsOfLife(path, null, {
+    visibility: {
+      lead: [
+        'Public: everybody, without an account. It is in lists, in search, in feeds, and caches may keep it.',
+        'Private: only members of the organization. A cache may still have what was public until its time is over.',
+      ],
+      notice: noticeOfPrivate,
+    },
+    connection: {
+      title: 'Connect {subject} to a file',
+      lead: 'Each push that changes the file becomes a version.',
+      fields: ['/repository', '/path', '/branch', '/tags', '/credential'],
+      after: async (_, request) => `${path}/runs/${String((await perform(request, 'sync{one}')).body['id'])}`,
+      done: 'Connected. This is the first look at the file.',
+    },
+    disconnect: { lead: 'Pushes no longer become versions. Published versions stay, and you can connect it again.' },
+    sync: { lead: 'Reads the repository and publishes what changed.', after: `${path}/runs/{id}` },
+    delete: {
+      lead: [
+        'All versions of {subject} stop answering, for everybody who uses them. Its connection ends.',
+        'You can bring it back for 30 days. After that, its name stays taken for ever.',
+      ],
+      fields: ['?force'],
+      notice: noticeOfDelete,
+      after: '/deleted',
+    },
+    undelete: { lead: 'All its versions are served again. Its connection to a repository does not come back.' },
+  }),
 ];
 
-const versionPath = '/:type/:slug/versions/:version';
-const after = '/:type/:slug';
+const versionPath = `${path}/versions/:version`;
+
+/** A form that changes the status of a version. */
+function statusForm(
+  verb: string,
+  state: Status['state'],
+  form: Pick<Form, 'title' | 'lead' | 'submit' | 'done'> & Partial<Form>,
+): Form {
+  return {
+    path: `${versionPath}/${verb}`,
+    operation: 'update{one}Version',
+    startsEmpty: true,
+    fixed: { status: { state } },
+    notice: noticeOfStatus(state),
+    after: path,
+    ...form,
+  };
+}
+
 /** Forms about one version. */
 export const versionForms: readonly Form[] = [
-  {
-    path: `${versionPath}/deprecate`,
-    operation: 'update{one}Version',
-    title: (request) => `Deprecate ${subjectOf(request)}`,
-    lead: [
-      'Everybody still gets it, with a warning on its page and in headers. It can stay the latest. You can undo this.',
-    ],
+  statusForm('deprecate', 'deprecated', {
+    title: 'Deprecate {subject}',
+    lead: 'Everybody still gets it, with a warning on its page and in headers. It can stay the latest. You can undo this.',
     submit: 'Deprecate',
     fields: ['/status/reason', '/status/replacement', '/status/sunset'],
-    fixed: { status: { state: 'deprecated' } },
-    notice: noticeOfStatus('deprecated'),
-    after,
     done: 'The version is deprecated.',
-  },
-  {
-    path: `${versionPath}/yank`,
-    operation: 'update{one}Version',
-    title: (request) => `Yank ${subjectOf(request)}`,
+  }),
+  statusForm('yank', 'yanked', {
+    title: 'Yank {subject}',
     lead: [
       'For a version that nobody should start to use. Who names exactly this version still gets it, so nothing that uses it breaks.',
       'Who names a range or no version gets another one. You can undo this. To take it from everybody, withdraw it.',
@@ -283,16 +280,11 @@ export const versionForms: readonly Form[] = [
     submit: 'Yank',
     isDanger: true,
     fields: ['/status/reason'],
-    fixed: { status: { state: 'yanked' } },
-    notice: noticeOfStatus('yanked'),
-    after,
     done: 'The version is yanked.',
-  },
-  {
-    path: `${versionPath}/withdraw`,
-    operation: 'update{one}Version',
+  }),
+  statusForm('withdraw', 'withdrawn', {
     scope: 'admin',
-    title: (request) => `Withdraw ${subjectOf(request)}`,
+    title: 'Withdraw {subject}',
     lead: [
       'For a version that must not be read any more, such as one with a secret in it. Whoever uses it breaks: its URL answers 410 with your reason, and its bytes are deleted.',
       'This cannot be undone, and the label is never used again. To keep others from choosing it, yank it.',
@@ -300,20 +292,12 @@ export const versionForms: readonly Form[] = [
     submit: 'Withdraw it for ever',
     isDanger: true,
     fields: ['/status/reason'],
-    fixed: { status: { state: 'withdrawn' } },
-    notice: noticeOfStatus('withdrawn'),
-    after,
     done: 'The version is withdrawn.',
-  },
-  {
-    path: `${versionPath}/restore`,
-    operation: 'update{one}Version',
-    title: (request) => `Make ${subjectOf(request)} active`,
-    lead: ['It is no longer deprecated or yanked, and may become the latest version again.'],
+  }),
+  statusForm('restore', 'active', {
+    title: 'Make {subject} active',
+    lead: 'It is no longer deprecated or yanked, and may become the latest version again.',
     submit: 'Make it active',
-    fixed: { status: { state: 'active' } },
-    notice: noticeOfStatus('active'),
-    after,
     done: 'The version is active.',
-  },
+  }),
 ];

@@ -68,7 +68,7 @@ export async function resourceSection(request: ConsoleRequest): Promise<Section>
           cells: [
             {
               text: resource.name,
-              href: here({ ...request, params: { type: resource.type, slug: resource.slug } }, '/:type/:slug'),
+              href: here(request, '/:type/:slug', { type: resource.type, slug: resource.slug }),
               more: resource.slug,
             },
             { text: types[resource.type].one },

@@ -201,7 +201,7 @@ function versionRow(
   const { state } = status;
   const to = (text: string, verb: string, more: Partial<Action> = {}): Action => ({
     text,
-    href: here({ ...request, params: { ...request.params, version } }, `${path}/versions/:version/${verb}`),
+    href: here(request, `${path}/versions/:version/${verb}`, { version }),
     ...more,
   });
   return {
@@ -262,7 +262,7 @@ export const runsPage: Page = {
   path: `${path}/runs`,
   async show(request): Promise<View> {
     const { body } = await perform<{ items: RunRecord[] }>(request, 'list{one}Syncs', { query: { limit: '50' } });
-    const hrefOf = (run: string) => here({ ...request, params: { ...request.params, run } }, `${path}/runs/:run`);
+    const hrefOf = (run: string) => here(request, `${path}/runs/:run`, { run });
     return {
       title: 'Runs',
       lead: 'Each run read the repository once. Open one to see what it published or rejected.',

@@ -212,12 +212,7 @@ export async function runView(
 function fileCell(request: ConsoleRequest, { path, resource = null }: RunRecord['documents'][number]): Cell {
   const { type, slug } = (resource === null ? null : parseCoordinate(resource)?.coordinate) ?? {};
   if (type === undefined || slug === undefined) return { text: path, isCode: true };
-  return {
-    text: path,
-    isCode: true,
-    href: here({ ...request, params: { type, slug } }, '/:type/:slug'),
-    more: resource!,
-  };
+  return { text: path, isCode: true, href: here(request, '/:type/:slug', { type, slug }), more: resource! };
 }
 
 /** What became of a document; where it waits, with a link to its approval. */

@@ -1,7 +1,7 @@
 import { quotaNames, type QuotaName, type Quotas } from '../config/organization-config.ts';
 import type { Team } from '../model/ownership.ts';
 import type { Gate } from '../model/gate.ts';
-import { type Form, facts, type Page } from './pages.ts';
+import { facts, type Page } from './pages.ts';
 import { assertMay, perform, here } from './console-request.ts';
 
 interface Settings extends Gate {
@@ -126,34 +126,3 @@ function quotaText(name: QuotaName, { usage, quotas }: Limits): string {
 }
 
 export const settingsPages: readonly Page[] = [settings];
-
-/** Forms about the organization as a whole. */
-export const settingsForms: readonly Form[] = [
-  {
-    path: '/settings/ruleset',
-    operation: 'updateOrganization',
-    scope: 'admin',
-    current: 'getOrganization',
-    title: 'Default ruleset',
-    lead: [
-      'Each new version of an API that names no ruleset of its own must pass this one. Published versions stay.',
-      'To see first what it would reject, open the ruleset and try a version of it there.',
-    ],
-    submit: 'Save',
-    fields: ['/ruleset'],
-    after: '/settings',
-    done: 'The default ruleset is saved.',
-  },
-  {
-    path: '/settings/defaults',
-    operation: 'updateOrganization',
-    scope: 'admin',
-    current: 'getOrganization',
-    title: 'Defaults',
-    lead: ['They count for every resource that says nothing of its own, from the next version on.'],
-    submit: 'Save',
-    fields: ['/visibility', '/blockOn', '/ratchet', '/compatibility', '/impact', '/approval', '/validation'],
-    after: '/settings',
-    done: 'The defaults are saved.',
-  },
-];

@@ -13,9 +13,10 @@ import {
   describedField,
   describedParameter,
 } from './fields.ts';
-import { leadOf, titleOf, type Form } from './pages.ts';
+import type { DescribedOperation } from '../server/v1/api-description.ts';
+import type { Form } from './pages.ts';
 import { formPage, sendPage, viewPage } from './show.ts';
-import { assertMay, perform, here, operationId, type ConsoleRequest } from './console-request.ts';
+import { assertMay, perform, here, operationId, subjectOf, type ConsoleRequest } from './console-request.ts';
 import { ruledLatest } from './resource-forms.ts';
 
 /** Shows a form, with what it changes. */
@@ -43,7 +44,7 @@ export async function showTyped(request: ConsoleRequest, form: Form, typed: Type
 /** Does what a form asks for, and goes on; or shows it again with what is wrong. */
 export async function submitForm(request: ConsoleRequest, form: Form, typed: Typed): Promise<void> {
   const fields = await fieldsOf(form, request);
-  const operation = request.operations.find(operationId(request, form.operation));
+  const operation = operationOf(request, form);
   const once = typed['once']?.[0] ?? '';
   const etag = typed['etag']?.[0] ?? '';
   try {
@@ -58,7 +59,7 @@ export async function submitForm(request: ConsoleRequest, form: Form, typed: Typ
     })) as Answer & { body: Record<string, unknown> };
     if (form.show)
       return sendPage(request.response, viewPage(request, withAddresses(request, form.show(answer, request))));
-    const after = typeof form.after === 'function' ? await form.after(answer, request) : form.after;
+    const after = typeof form.after === 'function' ? await form.after(answer, request) : fill(form.after, answer.body);
     const notice = form.done === '' ? '' : `?done=${encodeURIComponent(form.path)}`;
     request.response.redirect(303, `${here(request, after)}${notice}`);
   } catch (error) {
@@ -121,15 +122,16 @@ async function sendForm(
 ): Promise<void> {
   const { after } = form;
   // Without read access, one sees the form's error and no name.
-  const about = await form.about?.(request).catch(() => undefined);
+  const eyebrow = await aboutOf(request, form).catch(() => undefined);
+  const names = { ...Object.fromEntries(request.query), ...request.params, subject: subjectOf(request) };
   const html = formPage(request, {
-    title: titleOf(form, request),
-    ...(about !== undefined && { eyebrow: about }),
-    lead: leadOf(form, request),
+    title: fill(form.title, names),
+    ...(eyebrow !== undefined && { eyebrow }),
+    lead: [form.lead].flat().map((text) => fill(text, names)),
     notice: (await form.notice?.(request)) ?? null,
     fields: showFields(fields, typed, faults),
-    submit: form.submit,
-    isDanger: form.isDanger ?? false,
+    submit: form.submit ?? 'Save',
+    isDanger: form.isDanger ?? operationOf(request, form).method === 'delete',
     cancel: here(request, form.cancel ?? (typeof after === 'string' ? after : '')),
     error,
     etag,
@@ -138,16 +140,39 @@ async function sendForm(
   sendPage(request.response, html, status);
 }
 
-async function readCurrent(request: ConsoleRequest, { current, isNew = false }: Form) {
-  if (current === undefined) return null;
-  return perform(request, current).catch((error: unknown) => {
-    if (isNew && isRegistryError(error, 'not_found')) return null;
+async function aboutOf(request: ConsoleRequest, { about }: Form): Promise<string | undefined> {
+  if (typeof about !== 'object') return about?.(request);
+  return fill(about.text, (await perform(request, about.operation)).body);
+}
+
+/** A text with these names in it, as in `{name}`. */
+function fill(text: string, names: Readonly<Record<string, unknown>>): string {
+  return text.replace(/\{(\w+)\}/g, (_, name: string) => String(names[name] ?? ''));
+}
+
+function operationOf(request: ConsoleRequest, { operation }: Form): DescribedOperation {
+  return request.operations.find(operationId(request, operation));
+}
+
+/** The operation that reads what the form changes; null if it changes nothing that is there. */
+function currentOf(request: ConsoleRequest, form: Form): DescribedOperation | null {
+  const { method, path } = operationOf(request, form);
+  return form.startsEmpty || !['patch', 'put'].includes(method) ? null : request.operations.reading(path);
+}
+
+async function readCurrent(request: ConsoleRequest, form: Form) {
+  const current = currentOf(request, form);
+  if (current === null) return null;
+  return perform(request, current.id).catch((error: unknown) => {
+    // PUT makes what is not there yet.
+    if (operationOf(request, form).method === 'put' && isRegistryError(error, 'not_found')) return null;
     throw error;
   });
 }
 
-function assertMayDo(request: ConsoleRequest, { scope, operation }: Form): void {
-  const wanted = scope ?? request.operations.find(operationId(request, operation)).scope!;
+function assertMayDo(request: ConsoleRequest, form: Form): void {
+  const { scope } = form;
+  const wanted = scope ?? operationOf(request, form).scope!;
   // Operations on parts of an organization decide for themselves.
   if (scope !== undefined || (request.params['slug'] ?? request.params['site']) !== undefined)
     assertMay(request, wanted);
@@ -167,13 +192,14 @@ function withAddresses(request: ConsoleRequest, view: ReturnType<NonNullable<For
 
 /** The fields of a form from the operation's description, completed from the registry's state. */
 async function fieldsOf(form: Form, request: ConsoleRequest): Promise<readonly Field[]> {
-  const operation = request.operations.find(operationId(request, form.operation));
+  const operation = operationOf(request, form);
+  const isChange = currentOf(request, form) !== null;
   const values = await form.complete?.(request);
   const fields: Field[] = [];
   for (const name of form.fields ?? []) {
     const field = name.startsWith('?')
       ? describedParameter(operation, name)
-      : describedField(operation, name, form.current !== undefined);
+      : describedField(operation, name, isChange);
     const complete = completions[name];
     const more = values?.[name] ?? (complete ? await complete(request) : {});
     if (field !== null && more !== null) fields.push({ ...field, ...more });

@@ -30,7 +30,7 @@ const webhooks: Page = {
             cells: [
               {
                 text: webhook.url,
-                href: here({ ...request, params: { webhook: webhook.id } }, '/webhooks/:webhook'),
+                href: here(request, '/webhooks/:webhook', { webhook: webhook.id }),
                 more: webhook.description,
               },
               { text: webhook.events?.join(', ') ?? 'all' },
@@ -121,7 +121,7 @@ function lastAnswer(attempts: readonly { at: string; status: number | null; erro
 
 function redelivery(request: ConsoleRequest, event: string): Action {
   const to = '/webhooks/:webhook/deliveries/:event/redeliver';
-  return { text: 'Deliver again', href: here({ ...request, params: { ...request.params, event } }, to), post: true };
+  return { text: 'Deliver again', href: here(request, to, { event }), post: true };
 }
 
 /** Pages about webhook endpoints. */
@@ -129,10 +129,7 @@ export const webhookPages: readonly Page[] = [webhooks, webhook];
 
 const path = '/webhooks/:webhook';
 
-const fields = ['/url', '/format', '/description', '/events', '/resources'];
-
-const about = async (request: ConsoleRequest): Promise<string> =>
-  (await perform<{ url: string }>(request, 'getWebhook')).body.url;
+const about = { operation: 'getWebhook', text: '{url}' };
 
 /** Forms about webhook endpoints. */
 export const webhookForms: readonly Form[] = [
@@ -140,31 +137,19 @@ export const webhookForms: readonly Form[] = [
     path: '/webhooks/new',
     operation: 'createWebhook',
     title: 'Add a webhook endpoint',
-    lead: ['Stele sends it a signed POST for each event (Standard Webhooks).'],
+    lead: 'Stele sends it a signed POST for each event (Standard Webhooks).',
     submit: 'Add the endpoint',
-    fields,
+    fields: ['/url', '/format', '/description', '/events', '/resources'],
     after: '/webhooks',
     done: '',
     show: secretPage('Endpoint added'),
-  },
-  {
-    path: `${path}/edit`,
-    operation: 'updateWebhook',
-    current: 'getWebhook',
-    title: 'Change the endpoint',
-    about,
-    lead: ['Events from now on follow what you choose here. What is waiting to be sent goes to the new address.'],
-    submit: 'Save',
-    fields: [...fields, '/state'],
-    after: path,
-    done: 'The endpoint is saved.',
   },
   {
     path: `${path}/rotate`,
     operation: 'rotateWebhookSecret',
     title: 'Make a new signing secret',
     about,
-    lead: ['For 24 hours, deliveries are signed with both secrets, so that the receiver has time to switch.'],
+    lead: 'For 24 hours, deliveries are signed with both secrets, so that the receiver has time to switch.',
     submit: 'Make a new secret',
     after: path,
     done: '',
@@ -175,7 +160,7 @@ export const webhookForms: readonly Form[] = [
     operation: 'testWebhook',
     title: 'Send a test event',
     about,
-    lead: ['It is signed like any other event. You will see what the endpoint answers.'],
+    lead: 'It is signed like any other event. You will see what the endpoint answers.',
     submit: 'Send it',
     after: path,
     done: '',
@@ -184,28 +169,6 @@ export const webhookForms: readonly Form[] = [
       lead: String(body['error'] ?? `It answered ${String(body['status'])}.`),
       actions: [{ text: 'Back to the endpoint', href: path }],
     }),
-  },
-  {
-    path: `${path}/deliveries/:event/redeliver`,
-    operation: 'redeliverEvent',
-    title: 'Deliver this event again',
-    about,
-    lead: ['The receiver gets the same event once more, with the same id.'],
-    submit: 'Deliver again',
-    after: path,
-    done: 'The event is queued for delivery.',
-  },
-  {
-    path: `${path}/delete`,
-    operation: 'deleteWebhook',
-    title: 'Delete the endpoint',
-    about,
-    lead: ['It receives no more events. Its secret and its waiting deliveries are gone.'],
-    submit: 'Delete it',
-    isDanger: true,
-    after: '/webhooks',
-    cancel: path,
-    done: 'The endpoint is deleted.',
   },
 ];
 

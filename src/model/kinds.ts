@@ -9,6 +9,9 @@ export interface OperationWords {
   many: string;
 }
 
+/** Those of documentation sites. */
+export const siteWords: OperationWords = { one: 'Site', many: 'Sites' };
+
 /** The id of an operation of a type: `{one}` and `{many}` stand for its words, as in `update{one}`. */
 export function operationId(name: string, { one, many }: OperationWords): string {
   return name.replace('{one}', one).replace('{many}', many);

@@ -1,11 +1,6 @@
 import { expect, test } from 'vitest';
+import { organizationForms } from '../../src/console/console.ts';
 import { describedField, describedParameter } from '../../src/console/fields.ts';
-import { siteForms, appearanceForms } from '../../src/sites/console/site-forms.ts';
-import { keyForms } from '../../src/console/keys.ts';
-import { repositoryForms } from '../../src/console/repository-views.ts';
-import { resourceForms, versionForms } from '../../src/console/resource-forms.ts';
-import { settingsForms } from '../../src/console/settings-views.ts';
-import { webhookForms } from '../../src/console/webhook-views.ts';
 import { description } from '../server/v1/described.ts';
 
 const operation = (id: string) => description.operations.find((each) => each.id === id)!;
@@ -74,17 +69,7 @@ test('a query parameter is a field where the operation has it', () => {
 });
 
 test('every field of every form is described, with a label and no Markdown', () => {
-  const forms = [
-    ...resourceForms,
-    ...versionForms,
-    ...repositoryForms,
-    ...keyForms,
-    ...webhookForms,
-    ...settingsForms,
-    ...siteForms,
-    ...appearanceForms,
-  ];
-  const fields = forms.flatMap((form) =>
+  const fields = organizationForms().flatMap((form) =>
     (form.fields ?? []).flatMap((name) => {
       const of = operation(form.operation.replace('{one}', 'Ruleset'));
       return name.startsWith('?') ? (describedParameter(of, name) ?? []) : describedField(of, name, false);

@@ -27,6 +27,8 @@ export interface DescribedOperation {
   /** Scope that a key needs; null: no credential is needed. */
   scope: Scope | null;
   parameters: DescribedParameter[];
+  /** Forms of the console that ask it (`x-form`). */
+  forms: readonly object[];
   /** Position of the request body's schema in the description; null: the operation has no body. */
   body: { pointer: string; required: boolean; /** Whether the body is a file and not JSON. */ isBytes: boolean } | null;
 }
@@ -82,6 +84,7 @@ function readOperation(document: DescribedSchema, path: string, item: PathItem, 
     path,
     scope: operation['security'] === undefined ? (operation['x-scope'] as Scope) : null,
     parameters: all.map((parameter) => resolveInDescription(document, parameter) as DescribedParameter),
+    forms: (operation['x-form'] ?? []) as object[],
     body: body
       ? {
           pointer: `/paths/${escaped}/${method}/requestBody/content/application~1json/schema`,

@@ -35,6 +35,8 @@ export interface Asked {
 /** The operations of the management API that need a member, for `/v1` and for the console. */
 export interface Operations {
   find(id: string): DescribedOperation;
+  /** The operation that reads what is at a path of the description; null if there is none. */
+  reading(path: string): DescribedOperation | null;
   /**
    * Performs an operation. Checks parameters, then access, then the body. Throws what `/v1` answers
    * as a problem.
@@ -98,7 +100,12 @@ export function createOperations(context: Omit<ServerContext, 'v1'>): Operations
     return answerOnce({ ...call, body: await readBody() }, key, entry.answer);
   }
 
-  return { find: (id) => byId.get(id)!, perform, checkBody };
+  return {
+    find: (id) => byId.get(id)!,
+    reading: (path) => description.operations.find((each) => each.method === 'get' && each.path === path) ?? null,
+    perform,
+    checkBody,
+  };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { resourceTypes } from '../../model/address.ts';
-import { operationId, types, type OperationWords } from '../../model/kinds.ts';
+import { operationId, siteWords, types, type OperationWords } from '../../model/kinds.ts';
 import { fileOperations } from '../../sites/v1/file-routes.ts';
 import { siteOperations, siteSyncs } from '../../sites/v1/site-routes.ts';
 import { approvalOperations } from './approval-routes.ts';
@@ -27,14 +27,13 @@ const ofResources = {
   ...documentOperations,
 };
 const ofLives = { ...undeleteOperations, ...disconnectOperations };
-const sites = { one: 'Site', many: 'Sites' };
 const resources = resourceTypes.map((type) => types[type].operations);
 
 /** Every operation that needs a key, by id, with its handler. */
 export const routes: ReadonlyMap<string, Route> = new Map([
   ...resources.flatMap((words) => named(ofResources, words)),
-  ...[...resources, sites].flatMap((words) => named(ofLives, words)),
-  ...named(siteSyncs, sites),
+  ...[...resources, siteWords].flatMap((words) => named(ofLives, words)),
+  ...named(siteSyncs, siteWords),
   ...Object.entries({
     ...replayOperations,
     ...siteOperations,

@@ -1,3 +1,5 @@
+import { formsOfLife } from '../../console/resource-forms.ts';
+import { siteWords } from '../../model/kinds.ts';
 import { type Form, facts } from '../../console/pages.ts';
 import { fitsTheme, themeFiles } from '../model/theme.ts';
 import type { Field, ReadText } from '../../console/fields.ts';
@@ -5,60 +7,25 @@ import { type ListPage, perform, type ConsoleRequest } from '../../console/conso
 import type { NavigationItem, SiteVersion } from '../model/documentation-site.ts';
 import { isPagePath } from '../model/page-path.ts';
 
+const path = '/sites/:site';
+
 /** Forms about documentation sites. */
 export const siteForms: readonly Form[] = [
   {
-    // Not below /sites/, where a site can have any name.
-    path: '/new-site',
-    operation: 'createSite',
-    title: 'New site',
-    lead: ['A documentation site of pages in Markdown. Nothing is published yet.'],
-    submit: 'Create it',
-    fields: ['/title', '/slug', '/visibility'],
-    after: ({ body }) => `/sites/${String(body['slug'])}`,
-    cancel: '/sites',
-    done: 'Created. Write its first page: index.md.',
-  },
-  {
-    path: '/sites/:site/settings',
-    operation: 'updateSite',
-    current: 'getSite',
-    title: 'Title and checks',
-    lead: ['This takes effect with the next deployment.'],
-    submit: 'Save',
-    fields: ['/title', '/description', '/blockOn'],
-    after: '/sites/:site',
-    done: 'Saved.',
-  },
-  {
-    path: '/sites/:site/visibility',
-    operation: 'updateSite',
-    scope: 'admin',
-    current: 'getSite',
-    title: 'Who can read the site',
-    lead: [
-      'Public: everybody, without an account. Private APIs that it embeds stay hidden from who may not read them.',
-    ],
-    submit: 'Change the visibility',
-    fields: ['/visibility'],
-    after: '/sites/:site',
-    done: 'The visibility is changed.',
-  },
-  {
-    path: '/sites/:site/preview',
+    path: `${path}/preview`,
     operation: 'previewSite',
-    title: ({ org, params }) => `Preview @${org}/sites/${params['site']}`,
+    title: 'Preview {subject}',
     lead: [
       'Shows all pages and files as they are saved now, at an address that nobody can guess. Nothing is published.',
       'Whoever has the address can read the preview of a public site. That of a private site is only for its readers.',
     ],
     submit: 'Preview the site',
-    after: '/sites/:site',
+    after: path,
     done: '',
     show: ({ body }, { params }) => ({
       title: `Preview of ${params['site']}`,
       lead: `It expires on ${String(body['expiresAt']).slice(0, 10)}. Later changes do not show in it: make another preview then.`,
-      actions: [{ text: 'Back to the site', href: '/sites/:site' }],
+      actions: [{ text: 'Back to the site', href: path }],
       sections: [
         { title: 'Open it', facts: facts([['Address', { text: 'Open the preview', href: String(body['url']) }]]) },
       ],
@@ -69,82 +36,43 @@ export const siteForms: readonly Form[] = [
       },
     }),
   },
+  ...formsOfLife(path, siteWords, {
+    visibility: {
+      title: 'Who can read the site',
+      lead: 'Public: everybody, without an account. Private APIs that it embeds stay hidden from who may not read them.',
+    },
+    connection: {
+      title: 'Connect {subject} to a folder',
+      lead: [
+        'Each push that changes the folder is published. Pages are then edited there and no longer here.',
+        'The title, the theme and the navigation stay those of the site.',
+      ],
+      fields: ['/repository', '/folder', '/branch', '/credential'],
+      done: 'Connected. Sync now to read the folder.',
+    },
+    disconnect: {
+      lead: 'Pushes will no longer be published. The site stays as it is. From then on, edit its pages here.',
+    },
+    sync: {
+      lead: 'Reads the repository and publishes what changed.',
+      query: { wait: '10' },
+      done: 'The sync was requested. Its result is below.',
+    },
+    delete: {
+      lead: 'Its pages are no longer served. You can restore it within 30 days, unless another site has taken its name.',
+      submit: 'Delete the site',
+      after: '/deleted',
+    },
+    undelete: { lead: 'Its pages are served again as they were. Its connection to a repository does not come back.' },
+  }),
   {
-    path: '/sites/:site/connection',
-    operation: 'connectSite',
-    current: 'getSiteConnection',
-    isNew: true,
-    title: ({ org, params }) => `Connect @${org}/sites/${params['site']} to a folder`,
-    lead: [
-      'Each push that changes the folder is published. Pages are then edited there and no longer here.',
-      'The title, the theme and the navigation stay those of the site.',
-    ],
-    submit: 'Connect',
-    fields: ['/repository', '/folder', '/branch', '/credential'],
-    after: '/sites/:site',
-    done: 'Connected. Sync now to read the folder.',
-  },
-  {
-    path: '/sites/:site/disconnect',
-    operation: 'disconnectSite',
-    title: ({ org, params }) => `Disconnect @${org}/sites/${params['site']}`,
-    lead: ['Pushes will no longer be published. The site stays as it is. From then on, edit its pages here.'],
-    submit: 'Disconnect',
-    isDanger: true,
-    after: '/sites/:site',
-    done: 'Disconnected.',
-  },
-  {
-    path: '/sites/:site/sync',
-    operation: 'syncSite',
-    title: ({ org, params }) => `Sync @${org}/sites/${params['site']} now`,
-    lead: ['Reads the repository and publishes what changed.'],
-    submit: 'Sync now',
-    query: { wait: '10' },
-    after: '/sites/:site',
-    done: 'The sync was requested. Its result is below.',
-  },
-  {
-    path: '/sites/:site/delete',
-    operation: 'deleteSite',
-    title: ({ org, params }) => `Delete @${org}/sites/${params['site']}`,
-    lead: [
-      'Its pages are no longer served. You can restore it within 30 days, unless another site has taken its name.',
-    ],
-    submit: 'Delete the site',
-    isDanger: true,
-    after: '/deleted',
-    cancel: '/sites/:site',
-    done: 'Deleted. You can bring it back here for 30 days.',
-  },
-  {
-    path: '/sites/:site/undelete',
-    operation: 'undeleteSite',
-    title: ({ org, params }) => `Bring back @${org}/sites/${params['site']}`,
-    lead: ['Its pages are served again as they were. Its connection to a repository does not come back.'],
-    submit: 'Bring it back',
-    after: '/sites/:site',
-    cancel: '/deleted',
-    done: 'It is back.',
-  },
-  {
-    path: '/sites/:site/remove',
-    operation: 'deleteSiteFile',
-    title: ({ query }) => `Delete ${query.get('file') ?? ''}`,
-    lead: ['The next deployment will not have it. Earlier deployments keep it.'],
-    submit: 'Delete it',
-    isDanger: true,
-    after: '/sites/:site',
-    done: 'The file is deleted. Publish the site so that readers no longer see it.',
-  },
-  {
-    path: '/sites/:site/deployments/:deployment/publish',
+    path: `${path}/deployments/:deployment/publish`,
     operation: 'deploySite',
-    title: ({ params }) => `Publish deployment ${params['deployment']} again`,
-    lead: ['Readers see the site as it was then. Drafts stay as they are.'],
+    title: 'Publish deployment {deployment} again',
+    lead: 'Readers see the site as it was then. Drafts stay as they are.',
     submit: 'Publish it again',
     fixed: ({ params }) => ({ deployment: params['deployment'] }),
-    after: '/sites/:site',
+    after: path,
     done: 'Readers see the earlier deployment now.',
   },
 ];
@@ -255,20 +183,14 @@ function linesOf(text: string): { line: string; number: number }[] {
   });
 }
 
-const shared = {
-  operation: 'updateSite',
-  current: 'getSite',
-  submit: 'Save',
-  after: '/sites/:site',
-  done: 'Saved. Readers see it when the site is published next.',
-} as const;
+const shared = { operation: 'updateSite', after: path, done: 'Saved. Readers see it when the site is published next.' };
 const soon = 'Readers see it when the site is published next.';
 
 /** Forms about how a site looks and what leads through it. */
 export const appearanceForms: readonly Form[] = [
   {
     ...shared,
-    path: '/sites/:site/theme',
+    path: `${path}/theme`,
     title: 'Theme',
     lead: [
       'The colours, pictures and fonts of the site. Upload the files first. Leave a field empty for the default.',
@@ -280,7 +202,7 @@ export const appearanceForms: readonly Form[] = [
   },
   {
     ...shared,
-    path: '/sites/:site/navigation',
+    path: `${path}/navigation`,
     title: 'Navigation',
     lead: [
       'The pages in order, as a list. If it is empty, the navigation is made from the pages and their folders. Write "none" for no navigation at all.',
@@ -291,7 +213,7 @@ export const appearanceForms: readonly Form[] = [
   },
   {
     ...shared,
-    path: '/sites/:site/redirects',
+    path: `${path}/redirects`,
     title: 'Redirects',
     lead: ['Readers who open an old address are sent to the new one. Both are within the site.', soon],
     fields: ['/redirects'],
@@ -299,7 +221,7 @@ export const appearanceForms: readonly Form[] = [
   },
   {
     ...shared,
-    path: '/sites/:site/versions',
+    path: `${path}/versions`,
     title: 'Versions',
     lead: ['The versions that readers can switch between, in this order. Leave it empty to have no switcher.', soon],
     fields: ['/versions'],

@@ -57,7 +57,7 @@ const sites: Page = {
           columns: ['Title', 'Readers', 'Deployment', 'Source'],
           rows: body.items.map(({ slug, title, visibility, current, connection, updatedAt }) => ({
             cells: [
-              { text: title, href: here({ ...request, params: { site: slug } }, '/sites/:site'), more: slug },
+              { text: title, href: here(request, '/sites/:site', { site: slug }), more: slug },
               readersCell(visibility),
               current === null
                 ? { text: 'not published', tag: 'warn' }
@@ -226,10 +226,7 @@ async function deploymentsSection(request: ConsoleRequest, isPublisher: boolean)
           : [
               {
                 text: 'Publish again',
-                href: here(
-                  { ...request, params: { ...request.params, deployment: id } },
-                  '/sites/:site/deployments/:deployment/publish',
-                ),
+                href: here(request, '/sites/:site/deployments/:deployment/publish', { deployment: id }),
               },
             ],
     })),
