@@ -162,12 +162,12 @@ const lifeForms: Record<LifeForm, Omit<Form, 'path' | 'lead' | 'after'>> = {
 
 /** The forms about the life of a resource or of a site at this path. `words`: of a site's operations. */
 export function formsOfLife(
-  path: string,
+  at: string,
   words: OperationWords | null,
   own: Record<LifeForm, Pick<Form, 'lead'> & Partial<Form>>,
 ): Form[] {
   return (Object.keys(lifeForms) as LifeForm[]).map((name) => {
-    const form = { path: `${path}/${name}`, after: path, cancel: path, ...lifeForms[name], ...own[name] };
+    const form = { path: `${at}/${name}`, after: at, cancel: at, ...lifeForms[name], ...own[name] };
     return words === null ? form : { ...form, operation: operationId(form.operation, words) };
   });
 }

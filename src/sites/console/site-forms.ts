@@ -7,12 +7,12 @@ import { type ListPage, perform, type ConsoleRequest } from '../../console/conso
 import type { NavigationItem, SiteVersion } from '../model/documentation-site.ts';
 import { isPagePath } from '../model/page-path.ts';
 
-const path = '/sites/:site';
+const sitePath = '/sites/:site';
 
 /** Forms about documentation sites. */
 export const siteForms: readonly Form[] = [
   {
-    path: `${path}/preview`,
+    path: `${sitePath}/preview`,
     operation: 'previewSite',
     title: 'Preview {subject}',
     lead: [
@@ -20,12 +20,12 @@ export const siteForms: readonly Form[] = [
       'Whoever has the address can read the preview of a public site. That of a private site is only for its readers.',
     ],
     submit: 'Preview the site',
-    after: path,
+    after: sitePath,
     done: '',
     show: ({ body }, { params }) => ({
       title: `Preview of ${params['site']}`,
       lead: `It expires on ${String(body['expiresAt']).slice(0, 10)}. Later changes do not show in it: make another preview then.`,
-      actions: [{ text: 'Back to the site', href: path }],
+      actions: [{ text: 'Back to the site', href: sitePath }],
       sections: [
         { title: 'Open it', facts: facts([['Address', { text: 'Open the preview', href: String(body['url']) }]]) },
       ],
@@ -36,7 +36,7 @@ export const siteForms: readonly Form[] = [
       },
     }),
   },
-  ...formsOfLife(path, siteWords, {
+  ...formsOfLife(sitePath, siteWords, {
     visibility: {
       title: 'Who can read the site',
       lead: 'Public: everybody, without an account. Private APIs that it embeds stay hidden from who may not read them.',
@@ -66,13 +66,13 @@ export const siteForms: readonly Form[] = [
     undelete: { lead: 'Its pages are served again as they were. Its connection to a repository does not come back.' },
   }),
   {
-    path: `${path}/deployments/:deployment/publish`,
+    path: `${sitePath}/deployments/:deployment/publish`,
     operation: 'deploySite',
     title: 'Publish deployment {deployment} again',
     lead: 'Readers see the site as it was then. Drafts stay as they are.',
     submit: 'Publish it again',
     fixed: ({ params }) => ({ deployment: params['deployment'] }),
-    after: path,
+    after: sitePath,
     done: 'Readers see the earlier deployment now.',
   },
 ];
@@ -183,14 +183,18 @@ function linesOf(text: string): { line: string; number: number }[] {
   });
 }
 
-const shared = { operation: 'updateSite', after: path, done: 'Saved. Readers see it when the site is published next.' };
+const shared = {
+  operation: 'updateSite',
+  after: sitePath,
+  done: 'Saved. Readers see it when the site is published next.',
+};
 const soon = 'Readers see it when the site is published next.';
 
 /** Forms about how a site looks and what leads through it. */
 export const appearanceForms: readonly Form[] = [
   {
     ...shared,
-    path: `${path}/theme`,
+    path: `${sitePath}/theme`,
     title: 'Theme',
     lead: [
       'The colours, pictures and fonts of the site. Upload the files first. Leave a field empty for the default.',
@@ -202,7 +206,7 @@ export const appearanceForms: readonly Form[] = [
   },
   {
     ...shared,
-    path: `${path}/navigation`,
+    path: `${sitePath}/navigation`,
     title: 'Navigation',
     lead: [
       'The pages in order, as a list. If it is empty, the navigation is made from the pages and their folders. Write "none" for no navigation at all.',
@@ -213,7 +217,7 @@ export const appearanceForms: readonly Form[] = [
   },
   {
     ...shared,
-    path: `${path}/redirects`,
+    path: `${sitePath}/redirects`,
     title: 'Redirects',
     lead: ['Readers who open an old address are sent to the new one. Both are within the site.', soon],
     fields: ['/redirects'],
@@ -221,7 +225,7 @@ export const appearanceForms: readonly Form[] = [
   },
   {
     ...shared,
-    path: `${path}/versions`,
+    path: `${sitePath}/versions`,
     title: 'Versions',
     lead: ['The versions that readers can switch between, in this order. Leave it empty to have no switcher.', soon],
     fields: ['/versions'],
