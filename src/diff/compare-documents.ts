@@ -3,10 +3,19 @@ import { rowsOf, type Kind } from '../model/kinds.ts';
 import { notCompared, usualRules, type ChangeRules, type Comparison } from '../model/comparison.ts';
 import type { Published } from '../compile/compile.ts';
 import { parseObject, textOf } from '../render/json-value.ts';
-import { compareApis } from './api/compare-apis.ts';
+import { compareApis, type ComparedApis } from './api/compare-apis.ts';
 import { conclude } from './conclude.ts';
 import { compareRulesets } from './compare-rulesets.ts';
-import { createSide, dialectOfSchema, memberOf, membersOf, rootOf, type Place, type Side } from './side.ts';
+import {
+  createSide,
+  dialectOfApi,
+  dialectOfSchema,
+  memberOf,
+  membersOf,
+  rootOf,
+  type Place,
+  type Side,
+} from './side.ts';
 import { createWalk, TooMuch, type Unit, type Walk } from './walk.ts';
 import { definitionsOf, definitionFolders } from '../render/schema/schemas.ts';
 import { compareSchemas } from './schema/compare-schemas.ts';
@@ -20,15 +29,23 @@ import { addFact } from './report.ts';
 export function compareDocuments(before: Published, after: Published, rules: ChangeRules = usualRules): Comparison {
   if (before.kind !== after.kind)
     return notCompared(`The documents are of different kinds: ${before.kind} and ${after.kind}.`);
-  const [old, current] = [parseObject(before.json), parseObject(after.json)];
-  if (old === null || current === null) return notCompared('One of the documents is not a JSON object.');
   try {
-    return sayRemoved(conclude(comparers[before.kind](old, current, rules)), after.removed);
+    const [old, current] = [sideOf(before), sideOf(after)];
+    if (old === null || current === null) return notCompared('One of the documents is not a JSON object.');
+    const compared = comparers[before.kind](createWalk(old, current, rules));
+    return sayRemoved(conclude(compared), after.removed);
   } catch (error) {
     if (error instanceof TooMuch) return notCompared(error.message);
     if (error instanceof RangeError) return notCompared('The documents are nested too deep to be compared.');
     throw error;
   }
+}
+
+function sideOf({ kind, json }: Published): Side | null {
+  const document = parseObject(json);
+  return (
+    document && createSide(document, kind === 'openapi' ? dialectOfApi(document) : dialectOfSchema(document), json)
+  );
 }
 
 /** Says of removed operations that only the view of the document leaves them out. */
@@ -44,15 +61,13 @@ function sayRemoved(comparison: Comparison, removed: readonly string[] = []): Co
   return { ...comparison, changes };
 }
 
-type Compare = (before: JsonObject, after: JsonObject, rules: ChangeRules) => Parameters<typeof conclude>[0];
-
 /** How documents of each kind are compared. */
-const comparers: Readonly<Record<Kind, Compare>> = {
+const comparers: Readonly<Record<Kind, (walk: Walk) => ComparedApis>> = {
   openapi: compareApis,
   'json-schema': compareJsonSchemas,
-  ...rowsOf('rulesets', (kind): Compare => (before, after, rules) => ({
-    walk: createWalk(createSide(before, dialectOfSchema(before)), createSide(after, dialectOfSchema(after)), rules),
-    root: compareRulesets(before, after, kind),
+  ...rowsOf('rulesets', (kind) => (walk: Walk): ComparedApis => ({
+    walk,
+    root: compareRulesets(walk.before.document, walk.after.document, kind),
     operations: [],
   })),
 };
@@ -61,15 +76,11 @@ const comparers: Readonly<Record<Kind, Compare>> = {
  * Compares two JSON Schemas. Who writes and who reads such data is not known, so what narrows
  * breaks (data that was valid is refused), and what widens is risky (readers may meet new data).
  */
-function compareJsonSchemas(before: JsonObject, after: JsonObject, rules: ChangeRules): ReturnType<Compare> {
-  const sides = {
-    before: createSide(before, dialectOfSchema(before)),
-    after: createSide(after, dialectOfSchema(after)),
-  };
-  const walk = createWalk(sides.before, sides.after, rules);
+function compareJsonSchemas(walk: Walk): ComparedApis {
   const root: Unit = { facts: [], children: [] };
-  compareHeads(root, before, after);
-  compareSchemas(walk, root, 'both', [withoutDefinitions(sides.before)], [withoutDefinitions(sides.after)]);
+  const { before, after } = walk;
+  compareHeads(root, before.document, after.document);
+  compareSchemas(walk, root, 'both', [withoutDefinitions(before)], [withoutDefinitions(after)]);
   compareDefinitions(walk, root);
   walk.finish();
   return { walk, root, operations: [] };

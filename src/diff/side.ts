@@ -1,5 +1,5 @@
 import { type JsonObject, isObject } from '../model/json.ts';
-import { textOf, objectOf, pointerKeys, resolveLocal } from '../render/json-value.ts';
+import { textOf, objectOf, pointerKeys } from '../render/json-value.ts';
 
 /** How a document's schemas are read. */
 interface Dialect {
@@ -54,8 +54,9 @@ export interface Side {
   moved: Map<object, string>;
   /** Targets of references from the root, once found. */
   targets: Map<string, Place>;
-  /** Places by their `$id` and `$anchor`. Made when first needed. */
-  ids: Map<string, Place> | null;
+  root: Resource;
+  /** The document and its embedded schemas that have an `$id`, by their addresses. Made when first needed. */
+  resources: Map<string, Resource> | null;
   /** Named schemas by the pointer of each schema in their `allOf`. Made when first needed. */
   children: Map<string, Place[]> | null;
   /** Whether schemas allow null, once judged. Null: it cannot be told, or is being judged. */
@@ -70,11 +71,26 @@ export interface Label {
   text: string;
 }
 
-export function createSide(document: JsonObject, dialect: Dialect): Side {
+/** Reads a document. `json`: what it was parsed from. */
+export function createSide(document: JsonObject, dialect: Dialect, json: Uint8Array): Side {
+  const own = textOf(document['openapi'] === undefined ? document[idKeyword(dialect)] : document['$self']);
+  const root: Resource = { value: document, pointer: '', base: URL.parse(own, noBase)?.href ?? noBase };
   const maps = { labels: new Map(), moved: new Map(), targets: new Map(), nulls: new Map() };
-  const side: Side = { document, dialect, ...maps, ids: null, children: null };
-  side.document = rebase(side, rootOf(side), null) as JsonObject;
+  const side: Side = { document, dialect, ...maps, root, resources: null, children: null };
+  if (mayHaveIds(side, Buffer.from(json.buffer, json.byteOffset, json.byteLength)))
+    root.value = side.document = rebase(side, root, root) as JsonObject;
   return side;
+}
+
+/** Whether the text has the keyword that begins an embedded schema, besides that of its root. */
+function mayHaveIds({ document, dialect }: Side, json: Buffer): boolean {
+  const key = idKeyword(dialect);
+  const first = json.indexOf(`"${key}"`);
+  return first >= 0 && (!Object.hasOwn(document, key) || json.indexOf(`"${key}"`, first + 1) >= 0);
+}
+
+function idKeyword({ name }: Dialect): 'id' | '$id' {
+  return name === 'draft-04' ? 'id' : '$id';
 }
 
 /** The member of a place, or null if it has none of this name. */
@@ -134,26 +150,14 @@ export function resolvePlace(side: Side, place: Place): Place | null {
 }
 
 /** The target of a reference. Null if it leads to nothing. */
-export function targetOf(side: Side, written: string): Place | null {
-  const reference = withinSelf(side, written);
+export function targetOf(side: Side, reference: string): Place | null {
   if (reference === '#') return rootOf(side);
   if (reference.startsWith('#/')) {
     const target = side.targets.get(reference) ?? placeAt(side, pointerKeys(reference));
     if (target !== null) side.targets.set(reference, target);
     return target;
   }
-  return (side.ids ??= idsIn(side, rootOf(side))).get(reference.replace(/#$/, '')) ?? null;
-}
-
-/** A reference by the document's own address (`$self` of OpenAPI 3.2) is one into it. */
-function withinSelf({ document }: Side, reference: string): string {
-  const self = textOf(document['$self']);
-  if (self === '' || reference.startsWith('#') || document['openapi'] === undefined) return reference;
-  const base = 'https://none.invalid/';
-  const [own, target] = [URL.parse(self, base), URL.parse(reference, URL.parse(self, base) ?? base)];
-  if (own === null || target === null || own.href.replace(/#.*/, '') !== target.href.replace(/#.*/, ''))
-    return reference;
-  return reference.includes('#') ? reference.slice(reference.indexOf('#')) : '#';
+  return targetFrom(side, side.root, reference);
 }
 
 /** The folder of the named schemas of an API. */
@@ -182,18 +186,31 @@ export function childrenOf(side: Side, parent: Place | null): readonly Place[] {
   return (parent && side.children.get(parent.pointer)) ?? [];
 }
 
-/** An embedded schema that has an `$id`, with its ids and anchors once they are asked for. */
-type Resource = Place & { ids?: ReadonlyMap<string, Place> };
+/** A document, or an embedded schema that has an `$id`. */
+interface Resource extends Place {
+  /** Its address (`$self`, `$id`), from which relative references start. */
+  base: string;
+  /** What is named in it, by the fragments of references. Made when first needed. */
+  anchors?: ReadonlyMap<string, Place>;
+}
+
+const noBase = 'https://none.invalid/';
+
+/** The resource that begins at a place, or the one around it. */
+function resourceAt({ dialect }: Side, place: Place, around: Resource): Resource {
+  const id = isObject(place.value) && place.pointer !== '' ? textOf(place.value[idKeyword(dialect)]) : '';
+  if (id === '' || id.startsWith('#')) return around;
+  return { ...place, base: URL.parse(id, around.base)?.href ?? around.base };
+}
 
 /** A value in which references from within an embedded schema that has an `$id` start at the document's root. */
-function rebase(side: Side, place: Place, around: Resource | null): unknown {
-  const { value, pointer } = place;
+function rebase(side: Side, place: Place, around: Resource): unknown {
+  const { value } = place;
   if (typeof value !== 'object' || value === null) return value;
-  const id = isObject(value) && pointer !== '' ? textOf(value[side.dialect.name === 'draft-04' ? 'id' : '$id']) : '';
-  const resource = id === '' || id.startsWith('#') ? around : { ...place };
+  const resource = resourceAt(side, place, around);
   const members = Object.keys(value).map((key): [string, unknown] => {
     const member = memberOf(side, place, key)!;
-    const isReference = key === '$ref' && resource !== null && typeof member.value === 'string';
+    const isReference = key === '$ref' && resource.pointer !== '' && typeof member.value === 'string';
     return [key, isReference ? fromRoot(side, resource, textOf(member.value)) : rebase(side, member, resource)];
   });
   if (members.every(([key, member]) => member === (value as JsonObject)[key])) return value;
@@ -202,34 +219,55 @@ function rebase(side: Side, place: Place, around: Resource | null): unknown {
 
 /** Authors of APIs also mean the document: a reference that leads to nothing in the schema stays as it is. */
 function fromRoot(side: Side, resource: Resource, reference: string): string {
-  if (!reference.startsWith('#')) return reference;
-  if (/^#(?:$|\/)/.test(reference))
-    return resolveLocal(objectOf(resource.value), reference) === undefined
-      ? reference
-      : `#${resource.pointer}${reference.slice(1)}`;
-  const target = (resource.ids ??= idsIn(side, resource)).get(reference);
-  return target === undefined ? reference : `#${target.pointer}`;
+  const target = targetFrom(side, resource, reference);
+  return target === null ? reference : `#${target.pointer}`;
 }
 
-/** What has an id or an anchor at a place or below it. */
-function idsIn(side: Side, root: Place): Map<string, Place> {
-  const ids = new Map<string, Place>();
-  const stack = [root];
-  for (let place = stack.pop(); place !== undefined; place = stack.pop()) {
-    if (isObject(place.value)) {
-      const { $id, id, $anchor, $dynamicAnchor } = place.value;
-      for (const uri of [$id, id])
-        if (typeof uri === 'string' && uri !== '') setOnce(ids, uri.replace(/#$/, ''), place);
-      for (const name of [$anchor, $dynamicAnchor]) if (typeof name === 'string') setOnce(ids, `#${name}`, place);
-    }
+/** The target of a reference that stands in a resource. Null if it leads to nothing. */
+function targetFrom(side: Side, from: Resource, reference: string): Place | null {
+  const [address, fragment] = (URL.parse(reference, from.base)?.href ?? reference).split(/#(.*)/s);
+  const isLocal = reference.startsWith('#') || address === from.base.replace(/#.*/s, '');
+  const resource = isLocal ? from : (side.resources ??= resourcesIn(side)).get(address!);
+  if (resource === undefined) return null;
+  if (!fragment) return resource;
+  if (!fragment.startsWith('/')) return (resource.anchors ??= anchorsIn(side, resource)).get(fragment) ?? null;
+  return pointerKeys(`#${fragment}`).reduce<Place | null>((one, key) => one && memberOf(side, one, key), resource);
+}
+
+/** The places of a document with the resources that they are in. */
+function* placesIn(side: Side, root: Resource): Generator<[Place, Resource]> {
+  const stack: [Place, Resource][] = [[root, root]];
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    yield next;
+    const [place, resource] = next;
     if (typeof place.value !== 'object' || place.value === null) continue;
-    for (const key of Object.keys(place.value)) stack.push(memberOf(side, place, key)!);
+    for (const key of Object.keys(place.value)) {
+      const member = memberOf(side, place, key)!;
+      stack.push([member, resourceAt(side, member, resource)]);
+    }
   }
-  return ids;
 }
 
-function setOnce(ids: Map<string, Place>, name: string, place: Place): void {
-  if (!ids.has(name)) ids.set(name, place);
+function resourcesIn(side: Side): Map<string, Resource> {
+  const resources = new Map<string, Resource>();
+  for (const [place, resource] of placesIn(side, side.root))
+    if (place.pointer === resource.pointer) setOnce(resources, resource.base.replace(/#.*/s, ''), resource);
+  return resources;
+}
+
+/** What is named by an anchor at a place or below it. */
+function anchorsIn(side: Side, root: Resource): Map<string, Place> {
+  const anchors = new Map<string, Place>();
+  for (const [place] of placesIn(side, root)) {
+    const { $id, id, $anchor, $dynamicAnchor } = objectOf(place.value);
+    for (const name of [$anchor, $dynamicAnchor, ...[$id, id].map((uri) => /^#(.+)$/s.exec(textOf(uri))?.[1])])
+      if (typeof name === 'string') setOnce(anchors, name, place);
+  }
+  return anchors;
+}
+
+function setOnce<Value>(all: Map<string, Value>, name: string, value: Value): void {
+  if (!all.has(name)) all.set(name, value);
 }
 
 export function escapeKey(key: string): string {

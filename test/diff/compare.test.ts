@@ -370,8 +370,31 @@ describe('JSON Schemas', () => {
       const y = { $anchor: 'y', type: 'string' };
       return { $id: 'https://e.example/r', properties: { a: { $ref: '#/$defs/x' } }, $defs: { y, x } };
     };
-    for (const $ref of ['#/$defs/y', '#y'])
+    for (const $ref of ['#/$defs/y', '#y', 'x#/$defs/y', './x#y', 'https://e.example/x#/$defs/y', '/x#y'])
       expect(told(compare(inner('string', $ref), inner('integer', $ref), 'json-schema'))).toEqual(['breaking schema-type-changed']); // prettier-ignore
+  });
+
+  test('follow references by address, from the document and between embedded schemas', () => {
+    const document = (type: string, $ref: string) => ({
+      $id: 'https://e.example/a/r',
+      properties: { p: { $ref } },
+      $defs: {
+        x: { $id: 'x', $defs: { y: { $anchor: 'y', type } } },
+        z: { $id: '/b/z', $defs: { w: { $ref: '../a/x#y' } } },
+      },
+    });
+    const refs = [
+      'x#/$defs/y',
+      'x#y',
+      'https://e.example/a/x#y',
+      '/a/x#/$defs/y',
+      '../b/z#/$defs/w',
+      'r#/$defs/x/$defs/y',
+    ];
+    for (const $ref of refs)
+      expect(told(compare(document('string', $ref), document('integer', $ref), 'json-schema')), $ref).toEqual([
+        'breaking schema-type-changed',
+      ]);
   });
 
   test('read each draft by its own rules', () => {

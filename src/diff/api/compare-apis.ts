@@ -1,13 +1,12 @@
 import type { JsonObject } from '../../model/json.ts';
-import type { ChangeRules } from '../../model/comparison.ts';
 import { entriesOf, listOf, objectOf, textOf } from '../../render/json-value.ts';
 import { membersAt, reportPart, reportTexts } from './report-part.ts';
 import { pairOperations } from './pair-operations.ts';
 import { compareOperation } from './compare-operations.ts';
-import { dialectOfApi, createSide, placeAt, rootOf } from '../side.ts';
+import { placeAt, rootOf } from '../side.ts';
 import { quote } from '../report.ts';
 import { textOfValue } from '../schema/read-schema.ts';
-import { createWalk, type Unit, type Walk } from '../walk.ts';
+import type { Unit, Walk } from '../walk.ts';
 
 /** What changed in an API: what belongs to none of its operations, and each of them. */
 export interface ComparedApis {
@@ -17,9 +16,7 @@ export interface ComparedApis {
 }
 
 /** Compares two OpenAPI documents of any versions. */
-export function compareApis(before: JsonObject, after: JsonObject, rules: ChangeRules): ComparedApis {
-  const sides = [createSide(before, dialectOfApi(before)), createSide(after, dialectOfApi(after))] as const;
-  const walk = createWalk(...sides, rules);
+export function compareApis(walk: Walk): ComparedApis {
   const root: Unit = { facts: [], children: [] };
   compareHeads(walk, root);
   const operations = pairOperations(walk).map((pair) => {
