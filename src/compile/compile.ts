@@ -108,6 +108,11 @@ export interface Artifact extends DocumentFacts {
   representations: Representation[];
 }
 
+/** The plain bytes of an artifact in a format. */
+export function bytesIn({ representations }: Pick<Artifact, 'representations'>, wanted: Format): Uint8Array {
+  return representations.find(({ format, coding }) => format === wanted && coding === 'identity')!.bytes;
+}
+
 /** A file that was read or requested. `blob` and `bytes` are null when it is missing or rejected. */
 export interface CollectedFile {
   path: string;

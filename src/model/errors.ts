@@ -58,6 +58,14 @@ export function isRegistryError(error: unknown, code?: ErrorCode): error is Regi
   return error instanceof RegistryError && (code === undefined || error.code === code);
 }
 
+/** For `catch`: the value in place of an error with this code. Any other is thrown again. */
+export function insteadOf<T>(code: ErrorCode, value: T): (error: unknown) => T {
+  return (error) => {
+    if (isRegistryError(error, code)) return value;
+    throw error;
+  };
+}
+
 /** Texts with commas between them; of more than ten the first three, and how many others there are. */
 export function someOf(texts: readonly string[]): string {
   return texts.length > 10 ? `${texts.slice(0, 3).join(', ')} and ${texts.length - 3} more` : texts.join(', ');

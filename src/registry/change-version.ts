@@ -1,11 +1,11 @@
 import type { Principal } from '../model/access.ts';
 import { formatCoordinate, parseCoordinate, type Coordinate } from '../model/address.ts';
-import { closest, isRegistryError, RegistryError } from '../model/errors.ts';
+import { closest, RegistryError } from '../model/errors.ts';
 import { chooseLatest, findVersion, isOffered, type Resource, type Status, type Version } from '../model/resource.ts';
 import type { Generation } from '../store/records.ts';
 import { updateRecord, type GuardOf } from './lives.ts';
 import { purgeVersion } from './purge.ts';
-import { grantRead, grantVersion } from './read.ts';
+import { findGranted } from './read.ts';
 import type { Author, Registry } from './registry.ts';
 
 /** A requested status. Stele adds the time since when it applies. */
@@ -119,13 +119,8 @@ async function faultOf(
   reader: Principal,
   { coordinate, selector }: NonNullable<ReturnType<typeof parseCoordinate>>,
 ): Promise<string | null> {
-  try {
-    const granted = await grantRead(registry, reader, coordinate);
-    if (granted !== null && grantVersion(granted, selector) !== null) return null;
-  } catch (error) {
-    if (!isRegistryError(error, 'gone')) throw error;
-  }
-  return 'does not exist, or you may not read it';
+  const found = await findGranted(registry, reader, coordinate, selector);
+  return found === null ? 'does not exist, or you may not read it' : null;
 }
 
 const verbs = { active: 'reactivate', deprecated: 'deprecate', yanked: 'yank', withdrawn: 'withdraw' } as const;

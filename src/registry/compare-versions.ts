@@ -11,7 +11,7 @@ import {
 import { digestOf, hexOf } from '../model/digest.ts';
 import { encodeJson } from '../model/json.ts';
 import { timeOfVersion, type Resource, type Version } from '../model/resource.ts';
-import { type Artifact, type Published, type Turn, isSandboxLost } from '../compile/compile.ts';
+import { type Artifact, type Published, type Turn, bytesIn, isSandboxLost } from '../compile/compile.ts';
 import { derive, readPublished } from './derived.ts';
 import type { GrantedVersion } from './read.ts';
 import type { Registry } from './registry.ts';
@@ -19,9 +19,9 @@ import { readJson } from './stored.ts';
 import { comparedWith } from '../model/compared-with.ts';
 
 /** The document of an artifact that is not published yet, as it would be served. */
-export function publishedAs({ type, kind, representations, removed }: Artifact): Published {
-  const json = representations.find(({ format, coding }) => format === 'json' && coding === 'identity')!;
-  return { type, kind, json: json.bytes, ...(removed && { removed }) };
+export function publishedAs(artifact: Artifact): Published {
+  const { type, kind, removed } = artifact;
+  return { type, kind, json: bytesIn(artifact, 'json'), ...(removed && { removed }) };
 }
 
 /**

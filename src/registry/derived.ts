@@ -11,7 +11,7 @@ import { isShortWork } from '../scheduling/fair-queue.ts';
 import { digestInTurns } from '../store/digest-in-turns.ts';
 import type { GrantedVersion } from './read.ts';
 import type { Registry } from './registry.ts';
-import { readJson, readManifestOf, readObject } from './stored.ts';
+import { documentOf, readJson, readManifestOf, readObject } from './stored.ts';
 import { encodeJson, parseJson } from '../model/json.ts';
 
 /**
@@ -235,7 +235,7 @@ export async function isShortVersion(registry: Registry, version: Version): Prom
 
 async function lengthOf(registry: Registry, versions: readonly Version[]): Promise<'short' | 'long'> {
   const sizes = versions.map(async (version) => {
-    return findLayer(await readManifestOf(registry, version), 'json', 'identity')!.size;
+    return (await documentOf(registry, version)).size;
   });
   const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
   return versions.length > 0 && isShortWork(bytes) ? 'short' : 'long';

@@ -1,5 +1,4 @@
 import { isAllowed, type Principal } from '../model/access.ts';
-import { findLayer, type ArtifactConfig } from '../model/artifact.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
 import { encodeJson, parseJson } from '../model/json.ts';
@@ -8,7 +7,7 @@ import { coordinateOf, resourceRef, type Resource } from '../model/resource.ts';
 import { findPreview, keepPreview } from '../store/previews.ts';
 import { grantRead, grantVersion, type GrantedVersion } from './read.ts';
 import type { Registry } from './registry.ts';
-import { readJson, readManifestOf, readObject } from './stored.ts';
+import { documentOf, readConfigOf, readManifestOf, readObject } from './stored.ts';
 
 /** What publishing a document would give: the resource with the new version, and the bytes of its page. */
 export interface Preview {
@@ -46,9 +45,9 @@ export async function takePreview(
 ): Promise<Preview> {
   const version = resource.versions.find((each) => each.label === label)!;
   const manifest = await readManifestOf(registry, version);
-  const { report } = await readJson<ArtifactConfig>(registry, manifest.config.digest, version.manifest);
-  const document = findLayer(manifest, 'json', 'identity')!.digest;
-  const digests = [version.manifest, manifest.config.digest, report, document];
+  const { report } = await readConfigOf(registry, version);
+  const document = await documentOf(registry, version);
+  const digests = [version.manifest, manifest.config.digest, report, document.digest];
   const objects = await Promise.all(
     digests.map(async (digest) => [digest, await readObject(registry, digest, version.manifest)] as const),
   );

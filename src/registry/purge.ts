@@ -1,5 +1,5 @@
 import type { Digest } from '../model/digest.ts';
-import { isRegistryError } from '../model/errors.ts';
+import { insteadOf } from '../model/errors.ts';
 import { organizationKinds } from '../model/record-places.ts';
 import { findVersion, type Resource } from '../model/resource.ts';
 import { followUpFailed } from '../store/refs.ts';
@@ -98,10 +98,7 @@ async function purge(registry: Registry, manifest: Digest): Promise<void> {
   const before = await heldDigests(registry, deleted);
   // The manifest goes last: while it exists, an interrupted purge can be finished.
   for (const digest of [...digests].reverse()) {
-    const bytes = await registry.objects.get(digest, manifest).catch((error: unknown) => {
-      if (isRegistryError(error, 'corrupt')) return null;
-      throw error;
-    });
+    const bytes = await registry.objects.get(digest, manifest).catch(insteadOf('corrupt', null));
     if (bytes) deleted.set(digest, bytes);
     if (!before.has(digest)) await registry.objects.delete(digest);
   }

@@ -9,12 +9,12 @@ import {
   type Manifest,
 } from '../model/artifact.ts';
 import type { Digest } from '../model/digest.ts';
-import { RegistryError } from '../model/errors.ts';
+import { insteadOf, RegistryError } from '../model/errors.ts';
 import type { Report } from '../model/problem.ts';
 import { selectVersion, type Resource, type Version } from '../model/resource.ts';
 import { readReadable } from './readable.ts';
 import type { Registry } from './registry.ts';
-import { readJson, readManifestOf, readObject } from './stored.ts';
+import { readConfigOf, readManifestOf, readObject, readReportOf } from './stored.ts';
 
 declare const proof: unique symbol;
 
@@ -67,6 +67,20 @@ export function grantVersion(granted: Granted, selector: Selector): { granted: G
   return { granted: { ...granted, version }, exact };
 }
 
+/** As both: the version that the principal may read. Null also for what was deleted or withdrawn: as absent as if it had never been there. */
+export async function findGranted(
+  registry: Registry,
+  principal: Principal,
+  coordinate: Coordinate,
+  selector: Selector,
+): Promise<ReturnType<typeof grantVersion>> {
+  const find = async () => {
+    const granted = await grantRead(registry, principal, coordinate);
+    return granted && grantVersion(granted, selector);
+  };
+  return find().catch(insteadOf('gone', null));
+}
+
 /** One stored form of a version: format, coding and bytes. */
 export interface Representation {
   format: Format;
@@ -104,14 +118,12 @@ export async function findImage(registry: Registry, granted: GrantedVersion, nam
 
 /** A version's config: title, specification, provenance, compiler. */
 export async function readConfig(registry: Registry, granted: GrantedVersion): Promise<ArtifactConfig> {
-  const { config } = await readManifest(registry, granted);
-  return readJson<ArtifactConfig>(registry, config.digest, granted.version.manifest);
+  return readConfigOf(registry, granted.version);
 }
 
 /** The report of the version's compilation. */
 export async function readReport(registry: Registry, granted: GrantedVersion): Promise<Report> {
-  const { report } = await readConfig(registry, granted);
-  return readJson<Report>(registry, report, granted.version.manifest);
+  return readReportOf(registry, granted.version);
 }
 
 /** A version's manifest, byte by byte as its digest says. */

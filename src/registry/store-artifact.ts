@@ -1,5 +1,5 @@
 import { kinds, types } from '../model/kinds.ts';
-import type { Compiled, GivenRuleset } from '../compile/compile.ts';
+import { bytesIn, type Compiled, type GivenRuleset } from '../compile/compile.ts';
 import { formatOfFile, type Coordinate } from '../model/address.ts';
 import {
   codingAnnotation,
@@ -109,12 +109,10 @@ export function withoutSources(compiled: Compiled, entry: string): Compiled {
   const files = compiled.files.map((file) =>
     file.path !== entry && isImageName(file.path) ? file : { ...file, bytes: null },
   );
-  const written = artifact?.representations.find(
-    ({ format, coding }) => format === formatOfFile(entry) && coding === 'identity',
-  );
+  const written = artifact && bytesIn(artifact, formatOfFile(entry));
   return {
     ...compiled,
-    files: [...files, ...(written ? [{ path: resultPath(entry), blob: null, bytes: written.bytes }] : [])],
+    files: [...files, ...(written ? [{ path: resultPath(entry), blob: null, bytes: written }] : [])],
   };
 }
 
@@ -130,10 +128,7 @@ export function contentOf(entry: string, compiled: Compiled): Digest {
 export async function contentTwin(entry: string, compiled: Compiled): Promise<Digest | null> {
   const format = formatOfFile(entry);
   const { layers } = layersOf(entry, compiled);
-  const written = compiled.artifact!.representations.find(
-    (each) => each.format === format && each.coding === 'identity',
-  );
-  const digest = written === undefined ? null : await digestWithOtherEndings(written.bytes);
+  const digest = await digestWithOtherEndings(bytesIn(compiled.artifact!, format));
   if (digest === null) return null;
   const isWritten = ({ annotations }: Descriptor) => annotations?.[formatAnnotation] === format;
   return contentDigest({ layers: layers.map((layer) => (isWritten(layer) ? { ...layer, digest } : layer)) });

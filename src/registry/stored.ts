@@ -1,6 +1,7 @@
-import { findLayer, type Manifest } from '../model/artifact.ts';
+import { findLayer, type ArtifactConfig, type Descriptor, type Manifest } from '../model/artifact.ts';
 import type { Digest } from '../model/digest.ts';
 import { RegistryError, isRegistryError } from '../model/errors.ts';
+import type { Report } from '../model/problem.ts';
 import type { Version } from '../model/resource.ts';
 import type { GivenRuleset } from '../compile/compile.ts';
 import type { Registry, Log } from './registry.ts';
@@ -35,6 +36,31 @@ export async function readManifestOf(
   return readJson<Manifest>(registry, manifest, manifest);
 }
 
+/** The config of a version: title, specification, provenance, compiler. */
+export async function readConfigOf(
+  registry: Pick<Registry, 'objects'>,
+  version: Pick<Version, 'manifest'>,
+): Promise<ArtifactConfig> {
+  const { config } = await readManifestOf(registry, version);
+  return readJson<ArtifactConfig>(registry, config.digest, version.manifest);
+}
+
+/** The report of a version, as it was published. */
+export async function readReportOf(
+  registry: Pick<Registry, 'objects'>,
+  version: Pick<Version, 'manifest'>,
+): Promise<Report> {
+  return readJson<Report>(registry, (await readConfigOf(registry, version)).report, version.manifest);
+}
+
+/** The document of a version as plain JSON: where it is, and how many bytes it has. */
+export async function documentOf(
+  registry: Pick<Registry, 'objects'>,
+  version: Pick<Version, 'manifest'>,
+): Promise<Descriptor> {
+  return findLayer(await readManifestOf(registry, version), 'json', 'identity')!;
+}
+
 /**
  * A published ruleset for the compiler. `digest`: of its version's manifest; `name`: its coordinate
  * with its version.
@@ -44,8 +70,8 @@ export async function readRuleset(
   digest: Digest,
   name: string = digest,
 ): Promise<GivenRuleset> {
-  const layer = findLayer(await readManifestOf(registry, { manifest: digest }), 'json', 'identity')!;
-  return { digest, name, json: Buffer.from(await readObject(registry, layer.digest, digest)).toString() };
+  const document = await documentOf(registry, { manifest: digest });
+  return { digest, name, json: Buffer.from(await readObject(registry, document.digest, digest)).toString() };
 }
 
 const logged = new WeakMap<Log, Set<string>>();

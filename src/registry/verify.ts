@@ -17,7 +17,7 @@ import { findResource } from './lives.ts';
 import { pinnedReferences } from './graph/references.ts';
 import { codeFor, readRecorded } from './gate/ruleset-gate.ts';
 import { urlNow, remoteOf } from './remote.ts';
-import { readJson, readManifestOf } from './stored.ts';
+import { readConfigOf, readJson, readManifestOf } from './stored.ts';
 
 /** Result of rebuilding a version. */
 export interface Verified {
@@ -50,7 +50,7 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
     throw new RegistryError('not_found', `${formatCoordinate(coordinate, selector)} does not exist.`);
   const { version } = selected;
   const manifest = await readManifestOf(registry, version);
-  const config = await readJson<ArtifactConfig>(registry, manifest.config.digest, version.manifest);
+  const config = await readConfigOf(registry, version);
   const { dependencies = [] } = config;
   const { commit, path, job } = config.provenance;
   if (job) {

@@ -1,6 +1,6 @@
 import { withoutRegistry } from '../../compile/reference.ts';
 import { Command, Option } from 'commander';
-import type { Compiled, Compiler, GivenRuleset } from '../../compile/compile.ts';
+import { bytesIn, type Compiled, type Compiler, type GivenRuleset } from '../../compile/compile.ts';
 import type { RepositoryReader, SettingsDefaults, SettingsResource } from '../../compile/sandboxes.ts';
 import type { Config } from '../../config.ts';
 import { blockingIn, createReport, isBlocking, type Report, type Severity } from '../../model/problem.ts';
@@ -172,6 +172,6 @@ async function read(
   const input = { type: 'rulesets', entry, validation: 'strict', ruleset: null, limits, code: { date: null } } as const;
   const { artifact, report } = await compiler.compile(input, withoutRegistry(snapshot));
   if (artifact === null) throw new RegistryError('refused', `${name} is not a valid ruleset:\n${formatReport(report)}`);
-  const json = artifact.representations.find(({ format, coding }) => format === 'json' && coding === 'identity')!.bytes;
+  const json = bytesIn(artifact, 'json');
   return { digest: digestOf(json), name, json: Buffer.from(json).toString() };
 }

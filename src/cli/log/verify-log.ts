@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import { parseCoordinate } from '../../model/address.ts';
 import { digestOf, hexOf, type Digest } from '../../model/digest.ts';
-import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { insteadOf, isRegistryError, RegistryError } from '../../model/errors.ts';
 import { parseProof } from '../../model/transparency/checkpoint.ts';
 import { decodeLeaf, isVersion } from '../../model/transparency/leaf.ts';
 import { layerOf, openContractSource, trustedRegistry, type ContractSource } from '../lock/contract-source.ts';
@@ -35,10 +35,7 @@ export async function verifyLog(registry: string, say: (text: string) => void): 
   let done = 0;
   await queue.addAll(
     [...facts.versions].map(([name, digest]) => async () => {
-      const fault = await compareServed(source, name, digest).catch((error: unknown) => {
-        if (isRegistryError(error, 'gone')) return 'gone';
-        throw error;
-      });
+      const fault = await compareServed(source, name, digest).catch(insteadOf('gone', 'gone'));
       if (fault === 'gone') result.gone.push(name);
       else if (fault === null) result.same++;
       else result.wrong.push(`${name}: ${fault}`);
@@ -149,10 +146,7 @@ async function compareServed(source: ContractSource, name: string, digest: Diges
   const formats = ['json', 'yaml'] as const;
   const files = await Promise.all(formats.map((format) => source.file(`/${name}.${format}`)));
   if (files.includes(null)) return 'gone';
-  const manifest = await source.manifest(coordinate, version, digest).catch((error: unknown) => {
-    if (isRegistryError(error, 'refused')) return null;
-    throw error;
-  });
+  const manifest = await source.manifest(coordinate, version, digest).catch(insteadOf('refused', null));
   if (manifest === null) return `its manifest is not ${digest}, or is not served`;
   for (const [at, format] of formats.entries())
     if (hexOf(digestOf(files[at]!)) !== layerOf(manifest, format))

@@ -26,7 +26,7 @@ import type { Compiled } from '../../compile/compile.ts';
 import { type PublishRequest, isHistory } from '../append-version.ts';
 import { signerOf } from '../commit-signer.ts';
 import { type Registry, newId } from '../registry.ts';
-import { readJson, readManifestOf } from '../stored.ts';
+import { readConfigOf, readReportOf } from '../stored.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { notCompared, type Comparison } from '../../model/comparison.ts';
 import { digestOf, type Digest } from '../../model/digest.ts';
@@ -61,11 +61,12 @@ async function authorsOf(
     const makers = (await makersOf(registry, author.actor)).map((actor) => ({ actor }));
     return job === undefined ? makers : [...makers, job.startedBy === undefined ? {} : { login: job.startedBy }];
   }
-  const old = before && (await provenanceOf(registry, before));
+  const config = before && (await readConfigOf(registry, before));
+  const old = config?.provenance;
   const { repository } = snapshot.origin;
   const since = repository !== null && old?.repository === repositoryName(repository) ? old.commit : null;
   // Its settings say what of the files is published.
-  const isView = view !== undefined || old?.view !== undefined;
+  const isView = view !== undefined || config?.view !== undefined;
   const named = [
     ...(isView && settings !== undefined ? [settings] : []),
     ...files.map(({ path }) => path),
@@ -80,15 +81,6 @@ async function authorsOf(
   const authors = (writers ?? [null]).map((one): HeldAuthor => one ?? {});
   const all = signer === null ? authors : [...authors, { name: signer.name }];
   return all.length === 0 ? [{}] : all;
-}
-
-async function provenanceOf(
-  registry: Registry,
-  version: Version,
-): Promise<ArtifactConfig['provenance'] & Pick<ArtifactConfig, 'view'>> {
-  const manifest = await readManifestOf(registry, version);
-  const { provenance, view } = await readJson<ArtifactConfig>(registry, manifest.config.digest, version.manifest);
-  return { ...provenance, ...(view && { view }) };
 }
 
 /** Who sent an upload, and if that is a key of the organization, whoever made it. */
@@ -178,7 +170,7 @@ export async function judgeChanges(
   const found = [
     ...(await compared(before)),
     ...(replaced === null ? [] : await compared(replaced)),
-    ...exemptedIn(compiled.report, before && (await reportOf(registry, before))),
+    ...exemptedIn(compiled.report, before && (await readReportOf(registry, before))),
   ];
   if (found.length === 0) return null;
   const each = [...new Set(found.map(({ fingerprint }) => fingerprint))];
@@ -234,12 +226,6 @@ function exemptedIn({ exempted = [] }: Report, before: Report | null): Fingerpri
       const fingerprint = digestOf(JSON.stringify(['exempted', rule, pointer, message, exemption.reason]));
       return { rule, pointer, message: accepted, fingerprint };
     });
-}
-
-async function reportOf(registry: Registry, version: Version): Promise<Report> {
-  const manifest = await readManifestOf(registry, version);
-  const { report } = await readJson<ArtifactConfig>(registry, manifest.config.digest, version.manifest);
-  return readJson<Report>(registry, report, version.manifest);
 }
 
 /** The approvals that a version's provenance tells. */

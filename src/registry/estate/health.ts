@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Principal } from '../../model/access.ts';
 import { resourceTypes } from '../../model/address.ts';
-import { isRegistryError } from '../../model/errors.ts';
+import { insteadOf } from '../../model/errors.ts';
 import { operationName } from '../../model/outline.ts';
 import { blockingIn, type Report } from '../../model/problem.ts';
 import type { Lifecycle } from '../../model/ownership.ts';
@@ -9,7 +9,7 @@ import { isOffered, nameOf, type Resource, type Version } from '../../model/reso
 import { outlineOf } from '../derived.ts';
 import { mayReadFindings, mayReadRulesets } from '../gate/show-report.ts';
 import { listUsingConsumers } from '../graph/dependants.ts';
-import { grantRead, grantVersion, readReport } from '../read.ts';
+import { findGranted, readReport } from '../read.ts';
 import { readableResources } from '../readable.ts';
 import type { Registry } from '../registry.ts';
 import {
@@ -142,7 +142,7 @@ export async function readHealth(
     // It may be deleted or withdrawn meanwhile.
     const name = nameOf(resource);
     const known = { users: users.get(name) ?? noUsers, replayed: replayed[name] };
-    const health = await healthOf(registry, principal, resource, known).catch(goneAsNull);
+    const health = await healthOf(registry, principal, resource, known).catch(insteadOf('gone', null));
     if (health !== null) items.push(health);
   }
   items.sort((a, b) => a.score - b.score || (a.resource < b.resource ? -1 : 1));
@@ -163,8 +163,7 @@ async function healthOf(
   { org, type, slug }: Resource,
   { users, replayed }: { users: typeof noUsers; replayed: Rechecked | undefined },
 ): Promise<ResourceHealth | null> {
-  const granted = await grantRead(registry, principal, { org, type, slug });
-  const latest = granted && grantVersion(granted, { kind: 'latest' })?.granted;
+  const latest = (await findGranted(registry, principal, { org, type, slug }, { kind: 'latest' }))?.granted;
   if (!latest) return null;
   const { resource, version } = latest;
   const { owner = null, lifecycle = null, name } = resource;
@@ -216,11 +215,6 @@ async function rulesFor(
   return (again?.rules ?? rulesIn(report))
     .filter(({ ofRuleset, rule }) => isTold || (!ofRuleset && !rule.startsWith('exemption-')))
     .map(({ rule, severity, count }) => ({ rule, severity, count }));
-}
-
-function goneAsNull(error: unknown): null {
-  if (isRegistryError(error, 'gone')) return null;
-  throw error;
 }
 
 function stated({ owner, lifecycle }: Pick<Resource, 'owner' | 'lifecycle'>): Counts {

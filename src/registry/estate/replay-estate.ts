@@ -1,10 +1,11 @@
 import type { GivenRuleset } from '../../compile/compile.ts';
 import { resourceTypes } from '../../model/address.ts';
 import type { Digest } from '../../model/digest.ts';
-import { isRegistryError } from '../../model/errors.ts';
+import { insteadOf, isRegistryError } from '../../model/errors.ts';
 import type { ReportedGate, Problem, Report } from '../../model/problem.ts';
 import { nameOf, selectVersion, type Resource, type Version } from '../../model/resource.ts';
-import { exemptionsIn, relint, storedReport } from '../gate/compile-document.ts';
+import { exemptionsIn, relint } from '../gate/compile-document.ts';
+import { readReportOf } from '../stored.ts';
 import { findingsIn, type Findings } from '../gate/replay.ts';
 import { namesIn } from '../gate/show-report.ts';
 import { policyOf } from '../gate/policy.ts';
@@ -96,9 +97,9 @@ async function recheck(
   if (attached === null) return null;
   const at = registry.now().toISOString();
   const { manifest } = version;
-  const ruleset = await resolveRuleset(registry, resource.org, attached).catch(refusedAsNull);
+  const ruleset = await resolveRuleset(registry, resource.org, attached).catch(insteadOf('refused', null));
   if (!ruleset) return { manifest, by: '', at, ...missing(attached) };
-  const report = await storedReport(registry, version);
+  const report = await readReportOf(registry, version);
   const exemptions = exemptionsIn(report);
   const today = at.slice(0, 10);
   if (exemptions.length === 0 && report.gate && digestsOf(report.gate) === digestsIn(ruleset)) return null;
@@ -143,11 +144,6 @@ function digestsOf({ ruleset, extended = {} }: ReportedGate): string {
 function digestsIn({ digest, extended = {} }: GivenRuleset): string {
   const bases = Object.values(extended).map((base) => base.digest);
   return [digest, ...bases.sort()].join(' ');
-}
-
-function refusedAsNull(error: unknown): null {
-  if (isRegistryError(error, 'refused')) return null;
-  throw error;
 }
 
 const minute = 60_000;

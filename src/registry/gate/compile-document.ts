@@ -4,7 +4,7 @@ import { type Exemption, type Report, createReport, problemAtFile, type Problem 
 import { releaseBefore } from '../../model/compared-with.ts';
 import { selectVersion, type Resource, type Version } from '../../model/resource.ts';
 import type { CompileGate, Compiled, GivenRuleset, CollectedFile, Load, Turn } from '../../compile/compile.ts';
-import { type View, sourceLayers, type ArtifactConfig, storedEntry } from '../../model/artifact.ts';
+import { type View, sourceLayers, storedEntry } from '../../model/artifact.ts';
 import type { Snapshot } from '../../source/snapshot.ts';
 import { checkCompatibility, replacedLatest } from './compatibility.ts';
 import { codeFor, withExtendsChecked } from './ruleset-gate.ts';
@@ -17,7 +17,7 @@ import { digestOf, hexOf } from '../../model/digest.ts';
 import { isRegistryError } from '../../model/errors.ts';
 import type { Dependency } from '../../model/dependency.ts';
 import { lockName, parseLock, type LockedContract } from '../../model/lock.ts';
-import { readJson, readManifestOf, readObject } from '../stored.ts';
+import { readConfigOf, readManifestOf, readObject, readReportOf } from '../stored.ts';
 
 /** A document to compile for a resource. */
 export interface CompileRequest {
@@ -187,10 +187,9 @@ export async function relint(
   gate: CompileGate,
   turn: Turn = {},
 ): Promise<Report> {
-  const manifest = await readManifestOf(registry, { manifest: digest });
-  const config = await readJson<ArtifactConfig>(registry, manifest.config.digest, digest);
+  const config = await readConfigOf(registry, { manifest: digest });
   const { validation } = config;
-  const sources = sourceLayers(manifest);
+  const sources = sourceLayers(await readManifestOf(registry, { manifest: digest }));
   const load: Load = (paths) =>
     Promise.all(
       paths.map(async (path) => {
@@ -230,16 +229,9 @@ export async function knownFindings(
 
 /** The exemptions that a version was published with. */
 export async function exemptionsOf(registry: Registry, version: Pick<Version, 'manifest'>): Promise<Exemption[]> {
-  return exemptionsIn(await storedReport(registry, version));
+  return exemptionsIn(await readReportOf(registry, version));
 }
 
 export function exemptionsIn({ gate }: Pick<Report, 'gate'>): Exemption[] {
   return gate?.exemptions ?? [];
-}
-
-/** The report of a version, as it was published. */
-export async function storedReport(registry: Registry, version: Pick<Version, 'manifest'>): Promise<Report> {
-  const { config } = await readManifestOf(registry, version);
-  const { report } = await readJson<ArtifactConfig>(registry, config.digest, version.manifest);
-  return readJson<Report>(registry, report, version.manifest);
 }

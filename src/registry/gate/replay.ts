@@ -1,4 +1,4 @@
-import type { GivenRuleset, Turn } from '../../compile/compile.ts';
+import { bytesIn, type GivenRuleset, type Turn } from '../../compile/compile.ts';
 import type { Principal } from '../../model/access.ts';
 import { formatCoordinate, parseCoordinate, resourceTypes, type Coordinate } from '../../model/address.ts';
 import { findingKey } from '../../model/gate.ts';
@@ -221,12 +221,12 @@ export async function readCandidate(
     await policyOf(registry, resource),
     null,
   );
-  const json = artifact?.representations.find(({ format, coding }) => format === 'json' && coding === 'identity');
-  if (json === undefined) {
+  if (artifact === null) {
     const { problems, ...rest } = report;
     throw new RegistryError('refused', describeBlocking(report), { problems, extra: { ...rest } });
   }
   const name = formatCoordinate(coordinate);
-  const ruleset = { digest: digestOf(json.bytes), name, json: Buffer.from(json.bytes).toString() };
+  const json = bytesIn(artifact, 'json');
+  const ruleset = { digest: digestOf(json), name, json: Buffer.from(json).toString() };
   return { coordinate, ruleset };
 }

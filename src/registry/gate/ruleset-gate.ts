@@ -1,4 +1,4 @@
-import { type GivenRuleset, type Compiled, hasCode, type RulesetCode } from '../../compile/compile.ts';
+import { type GivenRuleset, type Compiled, bytesIn, hasCode, type RulesetCode } from '../../compile/compile.ts';
 import { formatCoordinate, parseCoordinate, type Coordinate } from '../../model/address.ts';
 import { rangeOf, type Dependency } from '../../model/dependency.ts';
 import { digestOf, type Digest } from '../../model/digest.ts';
@@ -159,11 +159,9 @@ export async function withExtendsChecked(
   { coordinate, entry }: { coordinate: Coordinate; entry: string },
   compiled: Compiled,
 ): Promise<Compiled> {
-  const representations = coordinate.type === 'rulesets' ? compiled.artifact?.representations : undefined;
-  const json = representations?.find(({ format, coding }) => format === 'json' && coding === 'identity');
-  if (json === undefined) return compiled;
+  if (coordinate.type !== 'rulesets' || compiled.artifact === null) return compiled;
   try {
-    const text = Buffer.from(json.bytes).toString();
+    const text = Buffer.from(bytesIn(compiled.artifact, 'json')).toString();
     const find = (name: string) => findRuleset(registry, coordinate.org, name);
     const extended = await resolveExtended(formatCoordinate(coordinate), text, find);
     if (extended === null) return compiled;

@@ -1,5 +1,5 @@
-import { storedEntry, sourceAnnotation, type ArtifactConfig, type Manifest } from '../../model/artifact.ts';
-import { type Artifact, type Load, type Turn, isSandboxLost } from '../../compile/compile.ts';
+import { storedEntry, sourceLayers } from '../../model/artifact.ts';
+import { type Artifact, type Load, type Turn, bytesIn, isSandboxLost } from '../../compile/compile.ts';
 import { notRead } from '../../compile/reference.ts';
 import { type Principal, anonymous } from '../../model/access.ts';
 import { formatOfFile, isUrlPath, parseDocumentUrl, parseSelector } from '../../model/address.ts';
@@ -20,7 +20,7 @@ import { lockName, parseLock } from '../../model/lock.ts';
 import { nameOf, selectVersion, type Resource, type Version } from '../../model/resource.ts';
 import { publishedAs, compareWith } from '../compare-versions.ts';
 import type { Registry } from '../registry.ts';
-import { readJson, readManifestOf, readObject } from '../stored.ts';
+import { readConfigOf, readManifestOf, readObject } from '../stored.ts';
 import { listDependants, openUsers, listUsers } from './dependants.ts';
 import { countText, problemAtFile, type Exemption, type Report } from '../../model/problem.ts';
 import { organizationReader } from './references.ts';
@@ -162,8 +162,7 @@ async function tryWith(
   replacement: Replacement,
   turn: Turn,
 ): Promise<Pick<ImpactOnUser, 'verdict' | 'rejected' | 'comparison'> & { artifact: Artifact | null }> {
-  const manifest = await readManifestOf(registry, version);
-  const config = await readJson<ArtifactConfig>(registry, manifest.config.digest, version.manifest);
+  const config = await readConfigOf(registry, version);
   const { artifact, report } = await registry.compiler.compile(
     {
       type: resource.type,
@@ -172,7 +171,7 @@ async function tryWith(
       ruleset: null,
       limits: registry.config.limits,
     },
-    await storedFiles(registry, version, manifest, replacement),
+    await storedFiles(registry, version, replacement),
     turn,
   );
   if (artifact === null) {
@@ -184,21 +183,11 @@ async function tryWith(
 }
 
 /** The files that a version was made of, with new bytes where a reference shall mean them. */
-async function storedFiles(
-  registry: Registry,
-  { manifest: digest }: Version,
-  { layers }: Manifest,
-  { changed, replaced }: Replacement,
-): Promise<Load> {
-  const byPath = new Map(
-    layers.flatMap((layer) => {
-      const path = layer.annotations?.[sourceAnnotation];
-      return path === undefined ? [] : [[path, layer.digest] as const];
-    }),
-  );
-  const read = async (path: string) => readObject(registry, byPath.get(path)!, digest);
+async function storedFiles(registry: Registry, version: Version, { changed, replaced }: Replacement): Promise<Load> {
+  const sources = sourceLayers(await readManifestOf(registry, version));
+  const read = async (path: string) => readObject(registry, sources.get(path)!.digest, version.manifest);
   const locked = new Map<string, Artifact>();
-  for (const path of byPath.keys()) {
+  for (const path of sources.keys()) {
     if (path !== lockName && !path.endsWith(`/${lockName}`)) continue;
     for (const { path: file, contract, range } of parseLock(Buffer.from(await read(path)).toString())) {
       const isReplaced = replaced.some(
@@ -222,15 +211,12 @@ async function storedFiles(
           const bytes = bytesIn(artifact, format);
           return { path, found: true as const, bytes, blob: digestOf(bytes) };
         }
-        return byPath.has(path)
-          ? { path, found: true as const, bytes: await read(path), blob: byPath.get(path)! }
-          : notRead(path);
+        const source = sources.get(path);
+        return source === undefined
+          ? notRead(path)
+          : { path, found: true as const, bytes: await read(path), blob: source.digest };
       }),
     );
-}
-
-function bytesIn({ representations }: Artifact, wanted: 'json' | 'yaml'): Uint8Array {
-  return representations.find(({ format, coding }) => format === wanted && coding === 'identity')!.bytes;
 }
 
 /**

@@ -2,7 +2,6 @@ import type { Load } from '../../compile/compile.ts';
 import { notRead } from '../../compile/reference.ts';
 import { anonymous, type Principal } from '../../model/access.ts';
 import { isUrlPath, formatCoordinate, parseDocumentUrl, type Coordinate, type Selector } from '../../model/address.ts';
-import { findLayer, type ArtifactConfig } from '../../model/artifact.ts';
 import { findDependency, rangeOf, type Dependency } from '../../model/dependency.ts';
 import type { Digest } from '../../model/digest.ts';
 import { problemAtFile, type Problem } from '../../model/problem.ts';
@@ -10,7 +9,7 @@ import { nameOf, selectVersion, type Resource, type Version } from '../../model/
 import type { SnapshotFile } from '../../source/snapshot.ts';
 import { findReadable } from '../readable.ts';
 import type { Registry } from '../registry.ts';
-import { readJson, readManifestOf, readObject } from '../stored.ts';
+import { documentOf, readConfigOf, readObject } from '../stored.ts';
 
 /** The resource whose document refers to others. */
 type Referrer = Pick<Resource, 'org' | 'type' | 'slug' | 'visibility'>;
@@ -59,12 +58,12 @@ export function openReferences(
     const { label, manifest } = target.version;
     const problem = await checkChain(registry, referrer, coordinate, manifest);
     if (problem !== null) return refuse(problem.rule, problem.message);
-    const layer = findLayer(await readManifestOf(registry, { manifest }), 'json', 'identity')!;
+    const { digest, size } = await documentOf(registry, target.version);
     // Bytes over the limits need not be read to be refused.
     const { fileBytes, bundleBytes } = registry.config.limits;
-    bytes += layer.size;
-    if (layer.size > fileBytes || bytes > bundleBytes)
-      return refuse('limit-bundle-bytes', `With ${layer.size} bytes, it makes the document too large.`);
+    bytes += size;
+    if (size > fileBytes || bytes > bundleBytes)
+      return refuse('limit-bundle-bytes', `With ${size} bytes, it makes the document too large.`);
     const range = rangeOf(selector);
     const dependency: Dependency = {
       coordinate: formatCoordinate(coordinate),
@@ -74,7 +73,7 @@ export function openReferences(
       how: 'url',
     };
     given.set(`${dependency.coordinate}@${range}`, dependency);
-    return { path, found: true, bytes: await readObject(registry, layer.digest, manifest), blob: manifest };
+    return { path, found: true, bytes: await readObject(registry, digest, manifest), blob: manifest };
   }
 
   // The files are read twice: to look for a remembered result, and to compile.
@@ -99,9 +98,9 @@ export function pinnedReferences(
     const named = parseDocumentUrl(path);
     const pinned = named && findDependency(dependencies, named.coordinate, named.selector);
     if (pinned?.how !== 'url') return notRead(path);
-    const { digest } = pinned;
-    const layer = findLayer(await readManifestOf(registry, { manifest: digest }), 'json', 'identity')!;
-    return { path, found: true, bytes: await readObject(registry, layer.digest, digest), blob: digest };
+    const manifest = pinned.digest;
+    const { digest } = await documentOf(registry, { manifest });
+    return { path, found: true, bytes: await readObject(registry, digest, manifest), blob: manifest };
   });
 }
 
@@ -186,8 +185,7 @@ async function checkChain(
 /** The published documents that a version refers to. None if it was withdrawn. */
 async function dependenciesOf(registry: Pick<Registry, 'objects'>, digest: Digest): Promise<readonly Dependency[]> {
   if ((await registry.objects.get(digest, digest)) === null) return [];
-  const { config } = await readManifestOf(registry, { manifest: digest });
-  const { dependencies = [] } = await readJson<ArtifactConfig>(registry, config.digest, digest);
+  const { dependencies = [] } = await readConfigOf(registry, { manifest: digest });
   return dependencies.filter(({ how }) => how !== 'lock');
 }
 

@@ -2,7 +2,7 @@ import { Router, type Request, type Response } from 'express';
 import { readSecret } from '../../config/environment.ts';
 import { providersOf, type ProviderConfig } from '../../config/login-config.ts';
 import { escapeHtml } from '../../model/escape.ts';
-import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { insteadOf, RegistryError } from '../../model/errors.ts';
 import type { Principal } from '../../model/access.ts';
 import { personRef, type Person as Seen } from '../../model/key.ts';
 import { mayCreateOrganizations, noteSignIn, providerOf, rightsOf } from '../../registry/keys/people.ts';
@@ -66,10 +66,7 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
     const id = `${issuer}#${subject}`;
     const actor = `user:${id}`;
     if (providerOf(registry, actor) === null) return null;
-    const seen = await registry.refs.read<Seen>(personRef(actor)).catch((error: unknown) => {
-      if (isRegistryError(error, 'corrupt')) return null;
-      throw error;
-    });
+    const seen = await registry.refs.read<Seen>(personRef(actor)).catch(insteadOf('corrupt', null));
     const person = { actor, groups: seen?.value.groups ?? groups };
     const organizations = await rightsOf(registry, person);
     return { kind: 'user', id, organizations, ...(mayCreateOrganizations(registry, person) && { mayCreate: true }) };

@@ -1,6 +1,6 @@
 import { hkdfSync, timingSafeEqual } from 'node:crypto';
 import { EncryptJWT, errors, jwtDecrypt, type JWTPayload } from 'jose';
-import { RegistryError, isRegistryError } from '../../model/errors.ts';
+import { RegistryError, insteadOf } from '../../model/errors.ts';
 import type { IncomingMessage } from 'node:http';
 import type { CookieOptions, Response, Request } from 'express';
 import { newId, type Author, type Registry } from '../../registry/registry.ts';
@@ -165,10 +165,7 @@ export function createSessions<User extends object>(
       // A session of an older version has no token.
       if (session === null || typeof session.token !== 'string') return null;
       // If the store cannot be read, the session counts as ended.
-      const ended = registry.refs.read<EndedSession>(endedRef(session.id)).catch((error: unknown) => {
-        if (isRegistryError(error, 'corrupt')) return 'damaged';
-        throw error;
-      });
+      const ended = registry.refs.read<EndedSession>(endedRef(session.id)).catch(insteadOf('corrupt', 'damaged'));
       return (await ended) === null ? session : null;
     },
     async end(response, { id, expiresAt }, author) {

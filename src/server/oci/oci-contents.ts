@@ -3,7 +3,7 @@ import { digestOf, type Digest } from '../../model/digest.ts';
 import { encodeJson } from '../../model/json.ts';
 import { LRUCache } from 'lru-cache';
 import PQueue from 'p-queue';
-import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { insteadOf, RegistryError } from '../../model/errors.ts';
 import { resourceRef } from '../../model/resource.ts';
 import { grantVersion, listBlobs, readStoredManifest, type Granted, type GrantedVersion } from '../../registry/read.ts';
 import type { Registry } from '../../registry/registry.ts';
@@ -214,10 +214,7 @@ export function createContentsIndex(registry: Registry): ContentsIndex {
 
 /** Null for a version whose bytes are damaged or missing: it must not hide the others. */
 function ifWhole(contents: Promise<Contents | null>): Promise<Contents | null> {
-  return contents.catch((error: unknown) => {
-    if (isRegistryError(error, 'corrupt')) return null;
-    throw error;
-  });
+  return contents.catch(insteadOf('corrupt', null));
 }
 
 /** The digests of all that clients may ask for beside a version's manifest. */

@@ -1,12 +1,11 @@
 import type { Principal } from '../../model/access.ts';
 import { parseCoordinate } from '../../model/address.ts';
 import { everywhereKey, resourceKey } from '../../model/cache-key.ts';
-import { isRegistryError } from '../../model/errors.ts';
 import { coordinateOf } from '../../model/resource.ts';
 import type { Embed } from '../model/source-page.ts';
 import type { Rendered } from '../../compile/sandboxes.ts';
 import { outlineOf, renderedMarkdown, renderedOf, renderedPart, wholePart } from '../../registry/derived.ts';
-import { grantRead, grantVersion, type GrantedVersion } from '../../registry/read.ts';
+import { findGranted, type GrantedVersion } from '../../registry/read.ts';
 import { embeddedIn, type GrantedSite } from '../registry/read-site.ts';
 import { anchorOfOperation } from '../registry/make-deployment.ts';
 import { linkParts, imageHref, partHref } from '../../site/pages/resource-page.ts';
@@ -51,7 +50,7 @@ export async function showEmbed(
   const digest = embeddedIn(granted, embed);
   const parsed = parseCoordinate(embed.coordinate);
   if (digest === null || parsed === null) return nothing;
-  const version = await grantEmbedded(site, reader, parsed.coordinate, digest);
+  const version = (await findGranted(registry, reader, parsed.coordinate, { kind: 'digest', digest }))?.granted ?? null;
   if (version === null) return nothing;
   const { resource } = version;
   const rendered = await renderedOf(registry, version);
@@ -85,21 +84,6 @@ export async function showEmbed(
   if (html === null) return nothing;
   const markdown = `See [${embed.operation.replaceAll(/[[\]\\]/g, '')}](${links.whole(path)}#${anchor}).`;
   return { shown: { ...about, html: shown(html), navigation: '', markdown }, ...sharing };
-}
-
-async function grantEmbedded(
-  { registry }: Site,
-  reader: Principal,
-  coordinate: Parameters<typeof grantRead>[2],
-  digest: `sha256:${string}`,
-): Promise<GrantedVersion | null> {
-  try {
-    const granted = await grantRead(registry, reader, coordinate);
-    return (granted && grantVersion(granted, { kind: 'digest', digest })?.granted) ?? null;
-  } catch (error) {
-    if (isRegistryError(error, 'gone')) return null;
-    throw error;
-  }
 }
 
 /** A reference within another page. Of a long document only the overview, whose links lead to its parts (`hrefOf`). */

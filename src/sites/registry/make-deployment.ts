@@ -17,9 +17,8 @@ import { checkSite, coordinatesIn, reportOf, tooLarge } from './check-site.ts';
 import { kindOfFile } from './drafts.ts';
 import { createAnchors, type Outline } from '../../model/outline.ts';
 import { parseCoordinate } from '../../model/address.ts';
-import { isRegistryError } from '../../model/errors.ts';
 import { outlineOf } from '../../registry/derived.ts';
-import { grantRead, grantVersion, type GrantedVersion } from '../../registry/read.ts';
+import { findGranted, type GrantedVersion } from '../../registry/read.ts';
 
 /** A file to publish. */
 export interface SiteFile {
@@ -199,18 +198,11 @@ export async function resolveEmbed(
   const parsed = parseCoordinate(text);
   if (parsed === null) return null;
   const { coordinate, selector } = parsed;
-  try {
-    const granted = await grantRead(registry, reader, coordinate);
-    const selected = granted && grantVersion(granted, selector);
-    if (!selected) return null;
-    const { manifest, label } = selected.granted.version;
-    const follows = selector.kind === 'latest' || !selected.exact;
-    return { granted: selected.granted, embedded: { manifest, label, follows } };
-  } catch (error) {
-    // Deleted or withdrawn: as absent as if it had never been there.
-    if (isRegistryError(error, 'gone')) return null;
-    throw error;
-  }
+  const selected = await findGranted(registry, reader, coordinate, selector);
+  if (!selected) return null;
+  const { manifest, label } = selected.granted.version;
+  const follows = selector.kind === 'latest' || !selected.exact;
+  return { granted: selected.granted, embedded: { manifest, label, follows } };
 }
 
 /** The anchor of an operation on its API's page: `GET /payments/{id}`, or its id. Null: there is none. */

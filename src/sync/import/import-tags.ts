@@ -1,4 +1,4 @@
-import { fileOf, type ArtifactConfig } from '../../model/artifact.ts';
+import { fileOf } from '../../model/artifact.ts';
 import { insertByDate, latestMovedBack } from '../../model/latest.ts';
 import { availableParallelism } from 'node:os';
 import PQueue from 'p-queue';
@@ -8,7 +8,7 @@ import { RegistryError } from '../../model/errors.ts';
 import { chooseLatest, findVersion, type Version } from '../../model/resource.ts';
 import { filesOf } from '../../source/snapshot.ts';
 import type { Tag } from '../../source/source.ts';
-import { readJson, readManifestOf } from '../../registry/stored.ts';
+import { readConfigOf } from '../../registry/stored.ts';
 import { compileAhead, type OpenPast } from '../compile-ahead.ts';
 import { isSince, readPast, refuse, type ImportWork, findPaths, type PastPaths } from './import-past.ts';
 import { refusable } from '../publish-document.ts';
@@ -141,8 +141,7 @@ function byDate({ snapshot: a }: OpenPast, { snapshot: b }: OpenPast): number {
 async function pathsOfLatest({ registry, connected }: ImportWork): Promise<string[]> {
   const version = connected.latest === null ? null : findVersion(connected, connected.latest);
   if (version === null || version.status.state === 'withdrawn') return [];
-  const { config } = await readManifestOf(registry, version);
-  return Object.keys((await readJson<ArtifactConfig>(registry, config.digest, version.manifest)).provenance.blobs);
+  return Object.keys((await readConfigOf(registry, version)).provenance.blobs);
 }
 
 /** The result of importing a tag. `label` is null when its document was refused. */
