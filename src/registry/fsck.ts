@@ -13,10 +13,10 @@ import type { Head } from '../store/log/heads.ts';
 import { objectKey, packKey, decodePack, isWholePack, type Pieces } from '../store/objects.ts';
 import { treeName } from '../store/tree/batch.ts';
 import { checkTree } from '../store/tree/check-tree.ts';
-import { parseWorkKey } from '../store/work.ts';
+import { faultOfRecord } from '../store/record-fault.ts';
 import { digestsOfVersion, neededComparison, standingOf } from './maintenance/references.ts';
 import { hasPublicLog, logKeys } from './transparency/log-key.ts';
-import { createWitnesses, headsIn, isSoundHead, type Witnesses } from './maintenance/witnesses.ts';
+import { createWitnesses, headsIn, type Witnesses } from './maintenance/witnesses.ts';
 import type { Registry } from './registry.ts';
 
 /** Something in the store that is damaged or missing. */
@@ -294,20 +294,20 @@ async function namePublishedMeanwhile({ registry: { bucket }, reached, named }: 
       for (const { value } of itemsOfLog(entry)) named.add((value as Version).manifest);
 }
 
-/** Reads the records that expire. Returns what they tell of logs. */
+/** Reads the records that expire, and previews. Returns what they tell of logs. */
 async function readWork(bucket: Bucket, damaged: (key: string, detail: string) => void): Promise<Witnesses> {
   const witnesses = createWitnesses();
   // The records of a copy that is being brought up to date are newer than its logs.
   const isAhead = await isBeingUpdated(bucket);
-  for await (const key of listAll(bucket, 'work/')) {
-    if (parseWorkKey(key) === null) damaged(key, 'Stele did not write this file and ignores it. Move it away.');
-    const bytes = await bucket.get(key);
-    // Null: it was replaced or expired since it was listed.
-    const record = bytes && parseJson(bytes);
-    if (record === undefined) damaged(key, 'The record is not JSON.');
-    else if (record !== null && !isSoundHead(key, record)) damaged(key, 'It is the record of another log or entry.');
-    else if (!isAhead) for (const head of headsIn(key, record)) witnesses.add(head, key);
-  }
+  for (const prefix of ['work/', 'previews/'])
+    for await (const key of listAll(bucket, prefix)) {
+      const bytes = await bucket.get(key);
+      // It was replaced or expired since it was listed.
+      if (bytes === null) continue;
+      const fault = faultOfRecord(key, bytes);
+      if (fault !== null) damaged(key, fault);
+      else if (!isAhead) for (const head of headsIn(key, parseJson(bytes))) witnesses.add(head, key);
+    }
   return witnesses;
 }
 

@@ -6,14 +6,12 @@ import { newestSequence } from './log/follow-log.ts';
 import { type CopyListener, copyKeys, deleteOthers } from './copy-keys.ts';
 import { randomUUID } from 'node:crypto';
 import { digestOf } from '../model/digest.ts';
-import { parseJson } from '../model/json.ts';
 import { expiringKinds } from '../model/record-places.ts';
 import { beginCopy, beginUpdate, finishCopy, hasFormat } from './format.ts';
 import { listHeadKeys, parseHeadKey, putHead, type Head } from './log/heads.ts';
 import { digestInKey, decodePack, isWholePack, quarantineKey } from './objects.ts';
-import { previewPart } from './previews.ts';
 import { copyTree } from './tree/check-tree.ts';
-import { parseWorkKey } from './work.ts';
+import { faultOfRecord } from './record-fault.ts';
 
 /** Numbers of the newest entries by log. */
 type Tips = ReadonlyMap<string, number>;
@@ -271,12 +269,4 @@ function faultOfObject(key: string, bytes: Uint8Array): string | null {
 
 async function faultOfPack(key: string, bytes: Uint8Array): Promise<string | null> {
   return isWholePack(await decodePack(digestInKey(key), bytes)) ? null : 'The bytes do not match their digests.';
-}
-
-function faultOfRecord(key: string, bytes: Uint8Array): string | null {
-  if (key.startsWith('work/') && parseWorkKey(key) === null)
-    return 'Stele did not write this file and ignores it. Move it away.';
-  const part = previewPart(key);
-  if (part !== null) return digestOf(bytes) === part ? null : 'The bytes do not match their digest.';
-  return parseJson(bytes) === undefined ? 'The record is not JSON.' : null;
 }

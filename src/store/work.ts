@@ -234,11 +234,15 @@ export function createWork(
 
 /** Decodes the generation stored under a key. Throws `corrupt` for anything else. */
 function decodeGeneration<T>(key: string, bytes: Uint8Array): Generation<T> {
-  const decoded = parseJson(bytes) as Partial<Generation<T>> | null | undefined;
-  if (decoded?.generation !== parseWorkKey(key)!.generation || typeof decoded.writeId !== 'string') {
-    throw corrupt(`${key} does not hold its generation.`);
-  }
+  const decoded = parseJson(bytes);
+  if (!isGenerationOf(key, decoded)) throw corrupt(`${key} does not hold its generation.`);
   return decoded as Generation<T>;
+}
+
+/** Whether a value is the generation that the key names. */
+export function isGenerationOf(key: string, value: unknown): value is Generation<unknown> {
+  const { generation, writeId } = (value ?? {}) as Partial<Generation<unknown>>;
+  return generation === parseWorkKey(key)!.generation && typeof writeId === 'string';
 }
 
 /** Throws a TypeError unless the text is the name of a record: a bucket key of at least two segments. */

@@ -7,6 +7,7 @@ import { performOnce } from '../../src/registry/idempotency.ts';
 import { createAnswerCache } from '../../src/registry/answer-cache.ts';
 import { newId, type Registry } from '../../src/registry/registry.ts';
 import { digestOf } from '../../src/model/digest.ts';
+import { encodeJson } from '../../src/model/json.ts';
 import type { Resource } from '../../src/model/resource.ts';
 import { listAll, type Bucket } from '../../src/store/bucket.ts';
 import { assertFormat } from '../../src/store/format.ts';
@@ -15,6 +16,7 @@ import { headKey } from '../../src/store/log/heads.ts';
 import { createMemoryCache } from '../../src/store/cache.ts';
 import { createMemoryBucket, type MemoryBucket } from '../../src/store/memory.ts';
 import { createObjects, objectKey, packKey } from '../../src/store/objects.ts';
+import { keepPreview, previewPart } from '../../src/store/previews.ts';
 import { createRefs } from '../../src/store/refs.ts';
 import { createTestRegistry, publishVersion } from './registry.ts';
 
@@ -36,6 +38,8 @@ export const kindsOfKeys = [
   'newest entry of registry',
   'head',
   'answer',
+  'preview',
+  'part of a preview',
   'batch of the public log',
   'newest batch of the public log',
   'bundle of the public log',
@@ -107,6 +111,8 @@ export async function createDamageable(): Promise<{ files: Files; kinds: Record<
   await publishVersion(registry, '@beta/apis/two', '1.0.0');
   await createKey(registry, { org: 'acme', name: 'k', scopes: ['read'] }, author);
   await registry.refs.settle();
+  for (const text of ['one', 'another'])
+    await keepPreview(registry, 'acme', 7, encodeJson({ text }), new Map([[digestOf(text), Buffer.from(text)]]));
   await fillLog(registry.bucket);
   const files = await filesOf(registry.bucket);
   const keysIn = (prefix: string) => [...files.keys()].filter((key) => key.startsWith(prefix));
@@ -123,6 +129,8 @@ export async function createDamageable(): Promise<{ files: Files; kinds: Record<
     'newest entry of registry': [entryKey('registry', 3), entryKey('registry', 2)],
     head: [headKey({ log: '@acme', sequence: 3 }), headKey({ log: 'registry', sequence: 3 })],
     answer: pairOf(keysIn('work/idempotency/')),
+    preview: pairOf(keysIn('previews/').filter((key) => previewPart(key) === null)),
+    'part of a preview': pairOf(keysIn('previews/').filter((key) => previewPart(key) !== null)),
     'batch of the public log': pairOf(keysIn(batchesFolder).sort()),
     'newest batch of the public log': pairOf(keysIn(batchesFolder).sort().toReversed()),
     'bundle of the public log': pairOf(keysIn(tilesFolder).concat(keysIn(batchesFolder))),

@@ -11,7 +11,8 @@ import { newestSequence } from '../../store/log/follow-log.ts';
 import { digestInKey, objectKey, packKey, decodePack, isWholePack, quarantineKey } from '../../store/objects.ts';
 import { treeFolder, treeName } from '../../store/tree/batch.ts';
 import { repairTree, cutTree } from '../../store/tree/check-tree.ts';
-import { isSoundHead, headsIn } from './witnesses.ts';
+import { headsIn } from './witnesses.ts';
+import { faultOfRecord } from '../../store/record-fault.ts';
 import { entryIn, entryKey } from '../../store/log/entry.ts';
 import { headIn, listHeadKeys, parseHeadKey, type Head } from '../../store/log/heads.ts';
 
@@ -187,7 +188,7 @@ async function repair(registry: Registry, { damages }: Checked, options: RepairO
   const lost: string[] = [];
   const lostComparisons = new Map<string, LostComparison[]>();
   for (const { key, comparison } of damages) {
-    if (!/^(?:objects|packs|work)\//.test(key) || (await isSoundIn(bucket, key))) continue;
+    if (!/^(?:objects|packs|work|previews)\//.test(key) || (await isSoundIn(bucket, key))) continue;
     if (await replace(bucket, key, options)) continue;
     if (comparison === undefined) lost.push(key);
     else lostComparisons.set(comparison.name, [...(lostComparisons.get(comparison.name) ?? []), comparison]);
@@ -219,10 +220,7 @@ async function hasAgain(bucket: Bucket, { manifest, needs }: LostVersion, option
 async function isSoundIn(bucket: Bucket, key: string, place = key): Promise<boolean> {
   const bytes = await bucket.get(place);
   if (bytes === null) return false;
-  if (key.startsWith('work/')) {
-    const record = parseJson(bytes);
-    return parseWorkKey(key) !== null && record !== undefined && isSoundHead(key, record);
-  }
+  if (/^(?:work|previews)\//.test(key)) return faultOfRecord(key, bytes) === null;
   const digest: Digest = digestInKey(key);
   return key.startsWith('packs/') ? isWholePack(await decodePack(digest, bytes)) : digestOf(bytes) === digest;
 }

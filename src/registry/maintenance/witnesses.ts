@@ -1,6 +1,6 @@
 import { isDigest, type Digest } from '../../model/digest.ts';
 import type { SealedEntry } from '../../store/log/entry.ts';
-import { headIn, parseHeadKey, type Head } from '../../store/log/heads.ts';
+import { headIn, type Head } from '../../store/log/heads.ts';
 
 /** The heads of logs in a record that expires: of a head, or of the answer to a repeatable request. */
 export function headsIn(key: string, record: unknown): Head[] {
@@ -9,11 +9,6 @@ export function headsIn(key: string, record: unknown): Head[] {
   if (!key.startsWith('work/idempotency/')) return [];
   const heads = (record as { value?: { heads?: unknown } } | null)?.value?.heads;
   return Array.isArray(heads) ? heads.filter(isHead) : [];
-}
-
-/** Whether a record that expires is what its key says, if it is one of a head. */
-export function isSoundHead(key: string, record: unknown): boolean {
-  return parseHeadKey(key) === null || headIn(key, record) !== null;
 }
 
 /** Whether a value is a head, such as one out of a file. */
