@@ -54,7 +54,7 @@ for (const { name, make } of hostileDocuments()) {
   const wall = performance.now() - started;
   let said = 'died' in outcome ? outcome.died : '';
   let page = 0;
-  if ('answer' in outcome && outcome.answer.type === 'compiled') {
+  if ('answer' in outcome) {
     const { artifact, report } = outcome.answer;
     said = `${artifact === null ? 'refused' : 'ACCEPTED'} ${report.problems[0]?.rule ?? ''} ${report.problems[0]?.message.slice(0, 70) ?? ''}`;
     if (artifact !== null && child.isUsable()) {
@@ -62,7 +62,7 @@ for (const { name, make } of hostileDocuments()) {
       const document = { type, kind: artifact.kind, json: served.bytes };
       const from = cpuOf(child)!;
       for (const job of ['outline', 'render'] as const) {
-        const made = await child.run({ type: job, document, limits }, options);
+        const made = await child.run({ type: job, document }, options);
         if ('died' in made) said += ` ${job} ${made.died}`;
         if (!child.isUsable()) break;
       }

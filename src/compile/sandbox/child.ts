@@ -1,5 +1,5 @@
 import type { CompileInput } from '../compile.ts';
-import { type ChildMessage, type ParentMessage, readChildMessage } from './sandbox-messages.ts';
+import { type Gives, type JobMessage, type JobType, type ParentMessage, readChildMessage } from './sandbox-messages.ts';
 import type { ChildProcess } from 'node:child_process';
 import { setImmediate as turn } from 'node:timers/promises';
 import { isShortWork } from '../../scheduling/fair-queue.ts';
@@ -12,29 +12,10 @@ import { giveWay, readTitle } from './process-usage.ts';
 import { ruleIn } from '../ruleset/rule-at-work.ts';
 import { ruleSeconds, watchLimits, type Breach } from './watch-limits.ts';
 
-/** A message that ends a job. */
-type Answer = Exclude<ChildMessage, { type: 'ready' | 'load' }>;
-
 /** The files of a compilation are asked of `load`. */
-export type Job = Exclude<ParentMessage, { type: 'files' | 'compile' }> | { type: 'compile'; input: CompileInput };
-
-/** The answer to a job. A sandbox that sends anything else is not trusted any more. */
-function answerTo(job: ParentMessage & { type: Job['type'] }): Answer['type'] {
-  return job.type === 'compile' && job.input.reportOnly ? 'checked' : answers[job.type];
-}
-
-const answers: Readonly<Record<Job['type'], Answer['type']>> = {
-  compile: 'compiled',
-  detect: 'detected',
-  ignored: 'ignored',
-  settings: 'settings',
-  version: 'version',
-  outline: 'outlined',
-  excerpt: 'excerpted',
-  render: 'rendered',
-  pages: 'paged',
-  compare: 'compared',
-};
+export type Job<T extends JobType = JobType> = T extends 'compile' | 'check'
+  ? { type: T; input: CompileInput }
+  : JobMessage<T>;
 
 /** Bytes of documents that come with a job. The files of a compilation come later. */
 export function bytesOf(job: Job): number {
@@ -44,12 +25,12 @@ export function bytesOf(job: Job): number {
 }
 
 /**
- * How a job ended: with an answer, at its limit of memory (`title`: of its process then), or without
+ * How a job ended: with an answer (`rss`: the memory of the sandbox then, in bytes), at its limit of memory (`title`: of its process then), or without
  * a sandbox. `lost` says why in a sentence: something else killed it, it failed, or, with `isHung`, it
  * was stopped because it worked or waited for too long.
  */
-export type Outcome =
-  { answer: Answer } | { died: 'sandbox-memory'; title: string } | { lost: string; isHung: boolean };
+export type Outcome<T extends JobType = JobType> =
+  { answer: Gives<T>; rss: number } | { died: 'sandbox-memory'; title: string } | { lost: string; isHung: boolean };
 
 export interface JobOptions {
   /** Seconds of CPU time after which it is stopped. */
@@ -72,7 +53,7 @@ export interface Child {
   /** If false, it must not get another job. */
   isUsable(): boolean;
   /** Rejects if `signal` aborts or `load` rejects, but never because of a document. */
-  run(job: Job, options: JobOptions): Promise<Outcome>;
+  run<T extends JobType>(job: Job<T>, options: JobOptions): Promise<Outcome<T>>;
   kill(): void;
 }
 
@@ -158,7 +139,7 @@ export function startChild(
     isFresh: () => jobs === 0,
     isUsable: () => usable && jobs < jobsPerChild,
     kill,
-    async run(job, options) {
+    async run<T extends JobType>(job: Job<T>, options: JobOptions): Promise<Outcome<T>> {
       setIdle(false);
       jobs++;
       const failure = await ready.then(
@@ -190,9 +171,9 @@ export function startChild(
         });
       if (!('answer' in outcome)) kill();
       // After this much growth of the heap, a new process is cheaper than collecting the garbage.
-      else if (outcome.answer.rss > memoryMegabytes * 1024 * 1024 * 0.5) jobs = jobsPerChild;
+      else if (outcome.rss > memoryMegabytes * 1024 * 1024 * 0.5) jobs = jobsPerChild;
       setIdle(true);
-      return outcome;
+      return outcome as Outcome<T>;
     },
   };
 }
@@ -219,13 +200,13 @@ function whenReady(child: ChildProcess, worker: Worker, errors: () => string): P
 }
 
 /** The message that starts a job. It includes the entry of a compilation, which saves a round trip. */
-async function withEntry(job: Job, load: JobOptions['load']): Promise<Exclude<ParentMessage, { type: 'files' }>> {
-  return job.type === 'compile' ? { ...job, files: await load([job.input.entry]) } : job;
+async function withEntry(job: Job, load: JobOptions['load']): Promise<JobMessage> {
+  return 'input' in job ? { ...job, files: await load([job.input.entry]) } : job;
 }
 
 function runJob(
   child: ChildProcess,
-  job: Exclude<ParentMessage, { type: 'files' }>,
+  job: JobMessage,
   memoryMegabytes: number,
   { seconds, load, signal, used }: JobOptions & { used: (seconds: number) => void },
   worker: Worker,
@@ -263,8 +244,10 @@ function runJob(
       if (message === null || message.type === 'ready') stop(null);
       else if (message.type === 'load')
         answerLoad(message.paths).catch((error: unknown) => end(() => reject(error as Error)));
-      else if (message.type === answerTo(job)) end(() => resolve({ answer: message }));
-      else stop(null);
+      else if (message.type === job.type) {
+        const { type: _, rss, ...answer } = message;
+        end(() => resolve({ answer, rss }));
+      } else stop(null);
     }
     async function answerLoad(paths: string[]): Promise<void> {
       watch.pause();

@@ -17,7 +17,7 @@ function begin(): void {
     if (message.type !== 'pages') throw new TypeError(`This sandbox renders pages, and not ${message.type}.`);
     // From the kernel, because a sandbox without /proc has no other source.
     const rss = process.resourceUsage().maxRSS * 1024;
-    send({ type: 'paged', pages: renderPages(message.pages, highlight), rss });
+    send({ type: 'pages', pages: renderPages(message.pages, highlight), rss });
   };
   process.on('message', receiveWhole(receive));
   send({ type: 'ready' });

@@ -61,7 +61,7 @@ async function works(): Promise<boolean> {
     { trade, snapshot: draft },
   );
   const load = () => Promise.resolve([]);
-  const outcome = await child.run({ type: 'pages', pages: [], limits }, { seconds, load, signal: undefined });
+  const outcome = await child.run({ type: 'pages', pages: [] }, { seconds, load, signal: undefined });
   child.kill();
   return 'answer' in outcome;
 }

@@ -5,13 +5,14 @@ import { type CompileLimits, type Turn, sandboxLost } from '../compile.ts';
 import { openCodeCache, openStartSnapshot } from './code-cache.ts';
 import { startChild, type Child, type JobOptions, type Outcome, bytesOf, type Job } from './child.ts';
 import type { Trade } from './fork-sandbox.ts';
+import type { JobType } from './sandbox-messages.ts';
 import { findIsolation, type Isolation, type SandboxMode } from './isolation.ts';
 
 /** How long a job with a waiting client may wait for a sandbox. */
 const patienceMilliseconds = 60_000;
 
 /** The outcome of a completed job. Others reject. */
-export type Ended = Exclude<Outcome, { lost: string }>;
+export type Ended<T extends JobType = JobType> = Exclude<Outcome<T>, { lost: string }>;
 
 export interface PoolOptions {
   /**
@@ -43,7 +44,12 @@ export interface Pool {
    * its memory was full and other documents had used it before. `newLoad` makes the loader of each
    * attempt. Rejects with `unavailable` if both attempts are lost or one hung, and as the queue does.
    */
-  run(job: Job, limits: CompileLimits, turn: Turn, newLoad?: () => JobOptions['load']): Promise<Ended>;
+  run<T extends JobType>(
+    job: Job<T>,
+    limits: CompileLimits,
+    turn: Turn,
+    newLoad?: () => JobOptions['load'],
+  ): Promise<Ended<T>>;
   /**
    * Starts a sandbox for the next job, unless there is one. Rejects if the configured isolation
    * does not work.
@@ -73,14 +79,14 @@ export function createPool({
   const closing = new AbortController();
   let preparing: Promise<Child | undefined> | undefined;
 
-  async function run(
-    job: Job,
+  async function run<T extends JobType>(
+    job: Job<T>,
     limits: CompileLimits,
     { org = '', lane = 'publish', isAwaited = false, signal: calledOff }: Turn,
     newLoad: () => JobOptions['load'] = () => noFiles,
-  ): Promise<Ended> {
+  ): Promise<Ended<T>> {
     const signal = AbortSignal.any([closing.signal, ...(calledOff ? [calledOff] : [])]);
-    const attempt = async (child: Child): Promise<Outcome> => {
+    const attempt = async (child: Child): Promise<Outcome<T>> => {
       working++;
       const others = workingFor.get(org) ?? 0;
       workingFor.set(org, others + 1);
@@ -100,7 +106,7 @@ export function createPool({
         else child.kill();
       }
     };
-    const task = async (): Promise<Ended> => {
+    const task = async (): Promise<Ended<T>> => {
       const child = await takeChild(limits.memoryMegabytes);
       const wasFresh = child.isFresh();
       const first = await attempt(child);

@@ -45,11 +45,10 @@ async function renderBatch(
   limits: CompileLimits,
   turn: Turn,
 ): Promise<RenderedPage[]> {
-  const outcome = await run({ type: 'pages', pages, limits }, limits, turn);
+  const outcome = await run({ type: 'pages', pages }, limits, turn);
   if ('answer' in outcome) {
-    const { answer } = outcome;
-    const isWhole = answer.type === 'paged' && answer.pages.length === pages.length;
-    if (isWhole && answer.pages.every(({ path }, index) => path === pages[index]!.path)) return answer.pages;
+    const rendered = outcome.answer.pages;
+    if (rendered.map(({ path }) => path).join('\n') === pages.map(({ path }) => path).join('\n')) return rendered;
     throw new Error('The sandbox rendered other pages.');
   }
   if (pages.length > 1) return inHalves(pages, (half) => renderBatch(run, half, limits, turn));

@@ -1,4 +1,5 @@
 import { isSlug, resourceTypes } from '../../model/address.ts';
+import { own } from '../../model/json.ts';
 import type { PagePart, Pages, Outline, OutlineOperation, OutlineRule, OutlineSchema } from '../../model/outline.ts';
 import {
   maxChanges,
@@ -37,38 +38,38 @@ import {
 } from './shapes.ts';
 import type { Piece, Slim } from './pieces.ts';
 
+/** What each job of a sandbox takes and gives. It asks for the files of a compilation, but for the first one. */
+interface Jobs {
+  compile: [{ input: CompileInput; files: LoadedFile[] }, { artifact: Artifact | null; report: Report }];
+  /** Compiles for the report alone. */
+  check: [{ input: CompileInput; files: LoadedFile[] }, { report: Report }];
+  detect: [{ files: readonly { path: string; bytes: Uint8Array }[]; limits: CompileLimits }, { detected: Detected[] }];
+  ignored: [{ patterns: readonly string[]; paths: readonly string[] }, { by: number[] | null }];
+  settings: [
+    { file: { path: string; bytes: Uint8Array }; limits: CompileLimits },
+    { settings: Settings | null; report: Report },
+  ];
+  version: [{ file: VersionFile; limits: CompileLimits }, { version: string } | { problem: Problem }];
+  outline: [{ document: Published }, { outline: Outline | null }];
+  excerpt: [{ document: Published; part: Excerpt }, { excerpt: string | null }];
+  render: [{ document: Published }, { rendered: Rendered | null }];
+  pages: [{ pages: readonly SourcePage[] }, { pages: RenderedPage[] }];
+  compare: [
+    { before: Published; after: Published; limits: CompileLimits; rules: ChangeRules },
+    { comparison: Comparison },
+  ];
+}
+
+export type JobType = keyof Jobs;
+export type JobMessage<T extends JobType = JobType> = { [K in T]: { type: K } & Jobs[K][0] }[T];
+export type Gives<T extends JobType> = Jobs[T][1];
+/** The answer to a job. `rss`: the memory of the sandbox after it, in bytes. */
+export type Answer<T extends JobType = JobType> = { [K in T]: { type: K; rss: number } & Jobs[K][1] }[T];
+
 /** Messages from the parent to the sandbox. */
-export type ParentMessage =
-  | { type: 'compile'; input: CompileInput; files: LoadedFile[] }
-  | { type: 'detect'; files: readonly { path: string; bytes: Uint8Array }[]; limits: CompileLimits }
-  | { type: 'ignored'; patterns: readonly string[]; paths: readonly string[] }
-  | { type: 'settings'; file: { path: string; bytes: Uint8Array }; limits: CompileLimits }
-  | { type: 'version'; file: VersionFile; limits: CompileLimits }
-  | { type: 'outline'; document: Published; limits: CompileLimits }
-  | { type: 'excerpt'; document: Published; part: Excerpt; limits: CompileLimits }
-  | { type: 'render'; document: Published; limits: CompileLimits }
-  | { type: 'pages'; pages: readonly SourcePage[]; limits: CompileLimits }
-  | { type: 'compare'; before: Published; after: Published; limits: CompileLimits; rules: ChangeRules }
-  | { type: 'files'; files: LoadedFile[] };
-
-/** Messages from the sandbox. `rss`: its memory in bytes after the job. */
-export type ChildMessage =
-  | { type: 'ready' }
-  | { type: 'load'; paths: string[] }
-  | { type: 'compiled'; artifact: Artifact | null; report: Report; rss: number }
-  | { type: 'checked'; report: Report; rss: number }
-  | { type: 'detected'; detected: Detected[]; rss: number }
-  | { type: 'ignored'; by: number[] | null; rss: number }
-  | { type: 'settings'; settings: Settings | null; report: Report; rss: number }
-  | { type: 'version'; version: string; rss: number }
-  | { type: 'version'; problem: Problem; rss: number }
-  | { type: 'outlined'; outline: Outline | null; rss: number }
-  | { type: 'excerpted'; excerpt: string | null; rss: number }
-  | { type: 'rendered'; rendered: Rendered | null; rss: number }
-  | { type: 'paged'; pages: RenderedPage[]; rss: number }
-  | { type: 'compared'; comparison: Comparison; rss: number };
-
-type MessageOf<T> = Extract<ChildMessage, { type: T }>;
+export type ParentMessage = JobMessage | { type: 'files'; files: LoadedFile[] };
+/** Messages from the sandbox. */
+export type ChildMessage = { type: 'ready' } | { type: 'load'; paths: string[] } | Answer;
 
 const type = oneOf(resourceTypes);
 const kind = where(text, isKind);
@@ -176,33 +177,29 @@ const comparison = record<Comparison>({
   reason: textOrNull,
 });
 
-const rss = count;
-
-/** The members of each message besides its type. */
-const contents: { [T in ChildMessage['type']]: Read<ContentOf<MessageOf<T>>> } = {
-  ready: record({}),
-  load: record({ paths: list(text) }),
-  compiled: where(
-    record({ artifact: orNull(artifact), report, rss }),
+/** The members of each answer besides its type and `rss`. */
+const answers: { readonly [T in JobType]: Read<Gives<T>> } = {
+  compile: where(
+    record({ artifact: orNull(artifact), report }),
     (message) => (message.artifact === null) === isBlocking(message.report),
   ),
-  checked: record({ report, rss }),
-  detected: record({ detected: list(detected), rss }),
-  ignored: record({ by: orNull(list(either<number>(count, oneOf([-1])))), rss }),
+  check: record({ report }),
+  detect: record({ detected: list(detected) }),
+  ignored: record({ by: orNull(list(either<number>(count, oneOf([-1])))) }),
   settings: where(
-    record({ settings: orNull(settings), report, rss }),
+    record({ settings: orNull(settings), report }),
     (message) => (message.settings === null) === isBlocking(message.report),
   ),
-  version: either<ContentOf<MessageOf<'version'>>>(record({ version: text, rss }), record({ problem, rss })),
-  outlined: record({ outline: orNull(outline), rss }),
-  excerpted: record({ excerpt: textOrNull, rss }),
-  rendered: record({ rendered: orNull(rendered), rss }),
-  paged: record({ pages: list(renderedPage), rss }),
-  compared: record({ comparison, rss }),
+  version: either<Gives<'version'>>(record({ version: text }), record({ problem })),
+  outline: record({ outline: orNull(outline) }),
+  excerpt: record({ excerpt: textOrNull }),
+  render: record({ rendered: orNull(rendered) }),
+  pages: record({ pages: list(renderedPage) }),
+  compare: record({ comparison }),
 };
 
-type ContentOf<M> = M extends unknown ? Omit<M, 'type'> : never;
-
+const others: Readonly<Record<string, Read<object>>> = { ready: record({}), load: record({ paths: list(text) }) };
+const memory = record({ rss: count });
 const piece = record<Omit<Piece, 'type'>>({ of: count, bytes });
 const slim = record<{ large: number[] | undefined }>({ large: optional(list(count, 8)) });
 
@@ -217,7 +214,10 @@ export function readChildMessage(value: unknown): Slim<ChildMessage> | Piece | n
     const part = piece(value);
     return part === invalid ? null : { type: 'piece', ...part };
   }
-  if (!Object.hasOwn(contents, name.type)) return null;
-  const content = contents[name.type as ChildMessage['type']](value);
-  return content === invalid ? null : ({ ...name, ...content, ...(slim(value) as object) } as Slim<ChildMessage>);
+  const isAnswer = Object.hasOwn(answers, name.type);
+  const read: Read<object> | undefined = isAnswer ? answers[name.type as JobType] : own(others, name.type);
+  const content = read?.(value) ?? invalid;
+  const rss = isAnswer ? memory(value) : {};
+  if (content === invalid || rss === invalid) return null;
+  return { ...name, ...content, ...rss, ...(slim(value) as object) } as Slim<ChildMessage>;
 }

@@ -17,7 +17,6 @@ import {
   type CollectedFile,
   type CompileInput,
   type CompileLimits,
-  type Compiled,
   type Load,
   type Turn,
 } from '../compile.ts';
@@ -68,13 +67,11 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
       let read = new Map<string, CollectedFile>();
       const loadAgain = () => createLoad(input, load, (read = new Map()));
       const runIn = (await needsFunctions(input, load)) ? functions.run : run;
-      const outcome = await runIn({ type: 'compile', input }, input.limits, turn, loadAgain);
+      const job = { type: input.reportOnly ? 'check' : 'compile', input } as const;
+      const outcome = await runIn(job, input.limits, turn, loadAgain);
       const files = [...read.values()].sort((a, b) => rank(a, input) - rank(b, input) || (a.path < b.path ? -1 : 1));
-      if ('answer' in outcome && outcome.answer.type === 'compiled')
-        return { artifact: outcome.answer.artifact, report: outcome.answer.report, files };
-      if ('answer' in outcome && outcome.answer.type === 'checked')
-        return { artifact: null, report: outcome.answer.report, files };
-      return { artifact: null, report: createReport([diedProblem(outcome, input)]), files } satisfies Compiled;
+      if ('answer' in outcome) return { artifact: null, ...outcome.answer, files };
+      return { artifact: null, report: createReport([diedProblem(outcome, input)]), files };
     },
 
     async detect(files, limits, turn = {}) {
@@ -89,41 +86,35 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
 
     async ignored(patterns, paths, limits, turn = {}) {
       const outcome = await run({ type: 'ignored', patterns, paths }, limits, turn);
-      if (!('answer' in outcome) || outcome.answer.type !== 'ignored') return null;
+      if (!('answer' in outcome)) return null;
       const { by } = outcome.answer;
       return by?.length === paths.length && by.every((index) => index < patterns.length) ? by : null;
     },
 
     async readSettings(file, limits, turn = {}) {
       const outcome = await run({ type: 'settings', file, limits }, limits, turn);
-      if ('answer' in outcome && outcome.answer.type === 'settings') {
-        const { settings, report } = outcome.answer;
-        return { settings, report };
-      }
+      if ('answer' in outcome) return outcome.answer;
       return { settings: null, report: createReport([diedProblem(outcome, { entry: file.path, limits })]) };
     },
 
     async readVersion(file, limits, turn = {}) {
       const outcome = await run({ type: 'version', file, limits }, limits, turn);
-      if (!('answer' in outcome) || outcome.answer.type !== 'version')
-        return { problem: diedProblem(outcome, { entry: file.path, limits }) };
-      const { answer } = outcome;
-      return 'version' in answer ? { version: answer.version } : { problem: answer.problem };
+      return 'answer' in outcome ? outcome.answer : { problem: diedProblem(outcome, { entry: file.path, limits }) };
     },
 
     async outline(document, limits, turn = {}) {
-      const outcome = await run({ type: 'outline', document, limits }, limits, turn);
-      return 'answer' in outcome && outcome.answer.type === 'outlined' ? outcome.answer.outline : null;
+      const outcome = await run({ type: 'outline', document }, limits, turn);
+      return 'answer' in outcome ? outcome.answer.outline : null;
     },
 
     async excerpt(document, part, limits, turn = {}) {
-      const outcome = await run({ type: 'excerpt', document, part, limits }, limits, turn);
-      return 'answer' in outcome && outcome.answer.type === 'excerpted' ? outcome.answer.excerpt : null;
+      const outcome = await run({ type: 'excerpt', document, part }, limits, turn);
+      return 'answer' in outcome ? outcome.answer.excerpt : null;
     },
 
     async render(document, limits, turn = {}) {
-      const outcome = await run({ type: 'render', document, limits }, limits, turn);
-      return 'answer' in outcome && outcome.answer.type === 'rendered' ? outcome.answer.rendered : null;
+      const outcome = await run({ type: 'render', document }, limits, turn);
+      return 'answer' in outcome ? outcome.answer.rendered : null;
     },
 
     expectPages(pages, { memoryMegabytes }) {
@@ -136,7 +127,7 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
 
     async compare(before, after, limits, rules, turn = {}) {
       const outcome = await run({ type: 'compare', before, after, limits, rules }, limits, turn);
-      if ('answer' in outcome && outcome.answer.type === 'compared') return outcome.answer.comparison;
+      if ('answer' in outcome) return outcome.answer.comparison;
       return notCompared('Comparing the documents took more memory than the limit.');
     },
 
@@ -201,10 +192,9 @@ function createLoad(input: CompileInput, load: Load, read: Map<string, Collected
 }
 
 function diedProblem(
-  outcome: Ended,
+  outcome: Exclude<Ended, { answer: unknown }>,
   { entry, limits }: Pick<CompileInput, 'entry' | 'limits'>,
 ): ReturnType<typeof problemAtFile> {
-  if ('answer' in outcome) throw new Error(`The sandbox answered another question: ${outcome.answer.type}.`);
   const message = `Compiling the document needed more than ${limits.memoryMegabytes} MB of memory and was stopped.`;
   return problemAtFile(outcome.died, entry, message + hintAt(outcome.title));
 }
@@ -216,7 +206,7 @@ async function detectBatch(
   turn: Turn,
 ): Promise<Detected[]> {
   const outcome = await run({ type: 'detect', files, limits }, limits, turn);
-  if ('answer' in outcome) return outcome.answer.type === 'detected' ? outcome.answer.detected : [];
+  if ('answer' in outcome) return outcome.answer.detected;
   if (files.length === 1) return [];
   return inHalves(files, (half) => detectBatch(run, half, limits, turn));
 }

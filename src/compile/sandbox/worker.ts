@@ -10,7 +10,7 @@ import { closeProcess } from './close-process.ts';
 import type { Interpreter } from '../interpreter/interpreter.ts';
 import { functionsArgument } from './functions-argument.ts';
 import { inPieces, receiveWhole } from './pieces.ts';
-import type { ChildMessage, ParentMessage } from './sandbox-messages.ts';
+import type { Answer, ChildMessage, Gives, JobMessage, JobType, ParentMessage } from './sandbox-messages.ts';
 import { excerptOf } from '../../render/excerpt.ts';
 import { outlineDocument } from '../../render/outline-document.ts';
 import { compareDocuments } from '../../diff/compare-documents.ts';
@@ -21,7 +21,7 @@ import { limitRounds } from '../openapi/redocly-rounds.ts';
 import { clearRule, sayRules } from '../ruleset/rule-at-work.ts';
 import { readSettings } from '../repository-settings.ts';
 
-const limits: CompileInput['limits'] = {
+const small: CompileInput['limits'] = {
   fileBytes: 10_000,
   bundleBytes: 10_000,
   files: 10,
@@ -52,7 +52,7 @@ async function warmUp(): Promise<void> {
   for (const document of documents) {
     const bytes = Buffer.from(document);
     const give = (paths: string[]) => Promise.resolve(paths.map((path) => ({ path, bytes })));
-    const input = { type: null, entry: 'document.yaml', validation: 'strict', limits } as const;
+    const input = { type: null, entry: 'document.yaml', validation: 'strict', limits: small } as const;
     for (const given of [null, ruleset]) await runCompile({ ...input, ruleset: given }, give);
   }
 }
@@ -85,34 +85,34 @@ function startingWith(files: LoadedFile[]): typeof load {
   };
 }
 
-async function receive(message: ParentMessage): Promise<void> {
-  if (message.type === 'files') return waiting.shift()?.(message.files);
-  // From the kernel, because a sandbox without /proc has no other source.
-  const rss = () => process.resourceUsage().maxRSS * 1024;
-  if (message.type === 'detect')
-    return send({ type: 'detected', detected: detectFiles(message.files, message.limits), rss: rss() });
-  if (message.type === 'ignored')
-    return send({ type: 'ignored', by: findIgnored(message.patterns, message.paths), rss: rss() });
-  if (message.type === 'settings')
-    return send({ type: 'settings', ...readSettings(message.file, message.limits), rss: rss() });
-  if (message.type === 'version')
-    return send({ type: 'version', ...readVersion(message.file, message.limits), rss: rss() });
-  if (message.type === 'outline')
-    return send({ type: 'outlined', outline: outlineDocument(message.document), rss: rss() });
-  if (message.type === 'excerpt')
-    return send({ type: 'excerpted', excerpt: excerptOf(message.document, message.part), rss: rss() });
-  if (message.type === 'render')
-    return send({ type: 'rendered', rendered: renderDocument(message.document), rss: rss() });
-  if (message.type === 'pages') return send({ type: 'paged', pages: renderPages(message.pages, null), rss: rss() });
-  if (message.type === 'compare') {
-    const comparison = compareDocuments(message.before, message.after, message.rules);
-    return send({ type: 'compared', comparison: placeChanges(comparison, message.after, message.limits), rss: rss() });
-  }
+/** How each job is done. */
+const work: { readonly [T in JobType]: (job: JobMessage<T>) => Gives<T> | Promise<Gives<T>> } = {
+  compile: ({ input, files }) => compile(input, files),
+  check: async ({ input, files }) => ({ report: (await compile(input, files)).report }),
+  detect: ({ files, limits }) => ({ detected: detectFiles(files, limits) }),
+  ignored: ({ patterns, paths }) => ({ by: findIgnored(patterns, paths) }),
+  settings: ({ file, limits }) => readSettings(file, limits),
+  version: ({ file, limits }) => readVersion(file, limits),
+  outline: ({ document }) => ({ outline: outlineDocument(document) }),
+  excerpt: ({ document, part }) => ({ excerpt: excerptOf(document, part) }),
+  render: ({ document }) => ({ rendered: renderDocument(document) }),
+  pages: ({ pages }) => ({ pages: renderPages(pages, null) }),
+  compare: ({ before, after, limits, rules: ofChanges }) => ({
+    comparison: placeChanges(compareDocuments(before, after, ofChanges), after, limits),
+  }),
+};
+
+function compile(input: CompileInput, files: LoadedFile[]): Promise<Gives<'compile'>> {
   beginRounds();
   clearRule();
-  const result = await runCompile(message.input, startingWith(message.files), interpreter);
-  if (message.input.reportOnly) return send({ type: 'checked', report: result.report, rss: rss() });
-  send({ type: 'compiled', ...result, rss: rss() });
+  return runCompile(input, startingWith(files), interpreter);
+}
+
+async function receive(message: ParentMessage): Promise<void> {
+  if (message.type === 'files') return waiting.shift()?.(message.files);
+  const answer = await (work[message.type] as (job: JobMessage) => object | Promise<object>)(message);
+  // From the kernel, because a sandbox without /proc has no other source.
+  send({ type: message.type, ...answer, rss: process.resourceUsage().maxRSS * 1024 } as Answer);
 }
 
 /** A bug ends this process. The parent starts another one, and reports the bug if it happens again. */

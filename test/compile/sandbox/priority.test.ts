@@ -12,7 +12,7 @@ vi.mock('../../../src/compile/sandbox/process-usage.ts', { spy: true });
 const short: Job = { type: 'ignored', patterns: [], paths: [] };
 const published = { type: 'apis', kind: 'openapi', json: Buffer.alloc(200_000, ' ') } as const;
 const long: Job = { type: 'compare', before: published, after: published, limits, rules: usualRules };
-const page: Job = { type: 'render', document: published, limits };
+const page: Job = { type: 'render', document: published };
 
 test('a sandbox gives way to the registry, more beside another job of its organization, most with a large document but for its page', async () => {
   vi.mocked(giveWay).mockReturnValue(true);

@@ -190,8 +190,8 @@ describe('what a sandbox says', () => {
   });
 
   it('is taken in the agreed shape, without anything else that it holds', () => {
-    const message = { type: 'compiled', artifact: { ...artifact, extra: 1 }, report, rss: 1, extra: 1 };
-    expect(readChildMessage(message)).toEqual({ type: 'compiled', artifact, report, rss: 1 });
+    const message = { type: 'compile', artifact: { ...artifact, extra: 1 }, report, rss: 1, extra: 1 };
+    expect(readChildMessage(message)).toEqual({ type: 'compile', artifact, report, rss: 1 });
   });
 
   it.each([
@@ -200,17 +200,17 @@ describe('what a sandbox says', () => {
     ['paths that are no texts', { type: 'load', paths: ['a', 1] }],
     [
       'an artifact that the report forbids',
-      { type: 'compiled', artifact, report: { ...report, counts: { error: 1, warning: 0, info: 0 } }, rss: 1 },
+      { type: 'compile', artifact, report: { ...report, counts: { error: 1, warning: 0, info: 0 } }, rss: 1 },
     ],
-    ['a refusal without an error', { type: 'compiled', artifact: null, report, rss: 1 }],
+    ['a refusal without an error', { type: 'compile', artifact: null, report, rss: 1 }],
     [
       'a representation too few',
-      { type: 'compiled', artifact: { ...artifact, representations: representations.slice(1) }, report, rss: 1 },
+      { type: 'compile', artifact: { ...artifact, representations: representations.slice(1) }, report, rss: 1 },
     ],
     [
       'one twice',
       {
-        type: 'compiled',
+        type: 'compile',
         artifact: { ...artifact, representations: [...representations.slice(1), representations[1]] },
         report,
         rss: 1,
@@ -219,20 +219,20 @@ describe('what a sandbox says', () => {
     [
       'bytes that are none',
       {
-        type: 'compiled',
+        type: 'compile',
         artifact: { ...artifact, representations: representations.map((one) => ({ ...one, bytes: [1] })) },
         report,
         rss: 1,
       },
     ],
-    ['an unknown kind', { type: 'compiled', artifact: { ...artifact, kind: 'shell' }, report, rss: 1 }],
+    ['an unknown kind', { type: 'compile', artifact: { ...artifact, kind: 'shell' }, report, rss: 1 }],
     [
       'an unknown severity',
-      { type: 'compiled', artifact: null, report: { ...report, problems: [{ severity: 'fatal' }] }, rss: 1 },
+      { type: 'compile', artifact: null, report: { ...report, problems: [{ severity: 'fatal' }] }, rss: 1 },
     ],
     [
       'an artifact beside a report that blocks',
-      { type: 'compiled', artifact, report: createReport([problemAtFile('rule', 'a.yaml', 'No.')]), rss: 1 },
+      { type: 'compile', artifact, report: createReport([problemAtFile('rule', 'a.yaml', 'No.')]), rss: 1 },
     ],
     [
       'an entry of stele.yaml without its place',
@@ -250,7 +250,7 @@ describe('what a sandbox says', () => {
     ['a version that is none', { type: 'version', version: 1, rss: 1 }],
     [
       'a detection without a path',
-      { type: 'detected', detected: [{ type: 'apis', kind: 'openapi', title: null }], rss: 1 },
+      { type: 'detect', detected: [{ type: 'apis', kind: 'openapi', title: null }], rss: 1 },
     ],
   ])('is nonsense when it holds %s', (_, message) => {
     expect(readChildMessage(message)).toBeNull();
