@@ -9,7 +9,7 @@ import {
   type OrganizationRights,
 } from '../../model/access.ts';
 import { isSlug } from '../../model/address.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { invalidMember, RegistryError } from '../../model/errors.ts';
 import { assertAdministered } from './keys.ts';
 import { listOrganizations } from '../maintenance/organizations.ts';
 import { newId, type Author, type Registry } from '../registry.ts';
@@ -107,25 +107,21 @@ function rightsFrom(registry: Registry, { issuer, group, person, scopes, resourc
   const named = providers.map((each) => each.issuer);
   if (named.length === 0)
     throw new RegistryError('conflict', 'This registry has no identity provider, so nobody signs in. Make a key.');
-  if ((group === undefined) === (person === undefined)) throw fault('/group', 'or person is needed, and not both');
-  if (resources?.some((glob) => !isResourceGlob(glob))) throw fault('/resources', 'has a pattern that is not valid');
+  if ((group === undefined) === (person === undefined))
+    throw invalidMember('/group', 'or person is needed, and not both');
+  if (resources?.some((glob) => !isResourceGlob(glob)))
+    throw invalidMember('/resources', 'has a pattern that is not valid');
   const basis = { id: newId(registry), scopes, resources };
   if (person !== undefined) {
     const of = named.find((each) => person.startsWith(`${each}#`));
-    if (of === undefined) throw fault('/person', `must begin with an issuer and #, such as ${named[0]!}#ada`);
+    if (of === undefined) throw invalidMember('/person', `must begin with an issuer and #, such as ${named[0]!}#ada`);
     return { ...basis, issuer: of, group: null, subject: person.slice(of.length + 1) };
   }
   const of = issuer ?? (named.length === 1 ? named[0] : undefined);
-  if (of === undefined || !named.includes(of)) throw fault('/issuer', `must be one of ${named.join(', ')}`);
+  if (of === undefined || !named.includes(of)) throw invalidMember('/issuer', `must be one of ${named.join(', ')}`);
   return { ...basis, issuer: of, group: group!, subject: null };
 }
 
 function isSame(one: GivenRights, other: GivenRights): boolean {
   return isDeepStrictEqual({ ...one, id: '' }, { ...other, id: '' });
-}
-
-function fault(pointer: string, detail: string): RegistryError {
-  return new RegistryError('malformed', `The body is invalid: ${pointer} ${detail}.`, {
-    extra: { errors: [{ pointer, detail }] },
-  });
 }

@@ -1,5 +1,5 @@
 import { cap, type Grant, type Scope, scopes as allScopes } from '../../model/access.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { invalidMember, RegistryError } from '../../model/errors.ts';
 import { isUsable, type Key, type Person } from '../../model/key.ts';
 import { createKey } from './keys.ts';
 import type { Author, Registry } from '../registry.ts';
@@ -41,12 +41,8 @@ export async function createPersonalKey(
   const now = registry.expiryTime().getTime();
   const end = new Date(now + days * day).toISOString();
   const expires = expiresAt ?? end;
-  if (Date.parse(expires) <= now || Date.parse(expires) > Date.parse(end)) {
-    const detail = `must be in the future, and at most ${days} days from now`;
-    throw new RegistryError('malformed', `The body is invalid: /expiresAt ${detail}.`, {
-      extra: { errors: [{ pointer: '/expiresAt', detail }] },
-    });
-  }
+  if (Date.parse(expires) <= now || Date.parse(expires) > Date.parse(end))
+    throw invalidMember('/expiresAt', `must be in the future, and at most ${days} days from now`);
   const live = (await listKeys(registry, person)).filter((key) => isUsable(key, registry.expiryTime));
   if (live.length >= maxKeys)
     throw new RegistryError(

@@ -1,5 +1,5 @@
 import { isResourceGlob } from '../../model/access.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { invalidMember, RegistryError } from '../../model/errors.ts';
 import { personRef, type Person } from '../../model/key.ts';
 import { watchesRef, type Watch, type Watches } from '../../model/event.ts';
 import type { Projection } from '../../store/log/state.ts';
@@ -66,12 +66,8 @@ export async function createWatch(registry: Registry, actor: string, given: NewW
   if (registry.config.mail === null) throw new RegistryError('conflict', 'This registry sends no mail. Use a feed.');
   if ((await addressOf(registry, actor)) === null)
     throw new RegistryError('conflict', 'Your identity provider has not said where to send mail. Use a feed.');
-  if (given.resources?.some((glob) => !isResourceGlob(glob))) {
-    const errors = [{ pointer: '/resources', detail: 'has a pattern that is not valid' }];
-    throw new RegistryError('malformed', 'The body is invalid: /resources has a pattern that is not valid.', {
-      extra: { errors },
-    });
-  }
+  if (given.resources?.some((glob) => !isResourceGlob(glob)))
+    throw invalidMember('/resources', 'has a pattern that is not valid');
   const watch: Watch = { ...given, id: newId(registry), begins: registry.now().toISOString() };
   await registry.refs.update<Watches>(watchesRef(actor), (current) => {
     const watches = current?.value.watches ?? [];

@@ -1,5 +1,5 @@
 import { isAllowed, mayHandOn, type Grant } from '../../model/access.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { invalidMember, RegistryError } from '../../model/errors.ts';
 import { holderOf, keyRef, type Key } from '../../model/key.ts';
 import { createKey, readKeyUse, revokeKey, type NewKey } from '../../registry/keys/keys.ts';
 import { listKeys } from '../../registry/keys/list-keys.ts';
@@ -32,12 +32,14 @@ export const keyOperations = operationsAbout('organization', {
     const given = bodyOf<Omit<NewKey, 'org'>>(call);
     requireToHandOn(call, given);
     await requireToOutlive(call, given.expiresAt ?? null);
-    if (given.expiresAt && Date.parse(given.expiresAt) <= registry.expiryTime().getTime()) {
-      const errors = [{ pointer: '/expiresAt', detail: 'must be in the future' }];
-      throw new RegistryError('malformed', 'The body is invalid: /expiresAt must be in the future.', {
-        extra: { errors },
-      });
-    }
+    const isPast = given.expiresAt && Date.parse(given.expiresAt) <= registry.expiryTime().getTime();
+    if (isPast) throw invalidMember('/expiresAt', 'must be in the future');
+    const makesKeys = given.scopes.includes('keys') && !given.scopes.includes('admin');
+    if (makesKeys && given.resources)
+      throw invalidMember(
+        '/scopes',
+        'has keys, and a key for some resources makes none: use approve, or leave out resources',
+      );
     const { key, text } = await createKey(registry, { ...given, org }, author);
     const headers = { Location: `${context.url}/v1/keys/${key.id}` };
     return { status: 201, headers, body: { ...keyRecord(key, null), secret: text } };

@@ -131,3 +131,18 @@ test('a key that expires makes none that lives longer, unless it administers', a
   expect(await make('keys', { ...keys, expiresAt })).toBe(201);
   expect(await make('admin', keys)).toBe(201);
 });
+
+test('a key for some resources that could make no keys is not made', async () => {
+  const make = (held: string[], resources: string[] | null) =>
+    api.call('POST', '/v1/keys', { body: { name: 'k', scopes: held, resources } });
+  const refused = await make(['keys'], ['apis/pay-*']);
+  expect(refused.status).toBe(400);
+  expect(refused.json['errors']).toEqual([{ pointer: '/scopes', detail: expect.stringContaining('makes none') }]);
+  for (const [held, resources] of [
+    [['keys'], null],
+    [['approve'], ['apis/pay-*']],
+    [['admin', 'keys'], ['apis/pay-*']],
+  ] as const)
+    // prettier-ignore
+    expect((await make([...held], resources && [...resources])).status).toBe(201);
+});
