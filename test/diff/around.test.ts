@@ -560,13 +560,13 @@ describe('ways of writing', () => {
       'prefixEncoding',
       parts({ prefixEncoding: [{ contentType: 'text/plain' }] }),
       parts({ prefixEncoding: [{ contentType: 'text/csv' }] }),
-      ['unknown request-body-prefix-encoding-changed'],
+      ['breaking request-body-encoding-content-type-changed'],
     ],
     [
       'itemEncoding',
-      parts({ itemEncoding: { contentType: 'text/plain' } }),
+      parts({ itemEncoding: { contentType: 'text/csv' } }),
       parts({}),
-      ['unknown request-body-item-encoding-changed'],
+      ['breaking request-body-encoding-content-type-changed'],
     ],
     [
       'a header of an encoding behind a reference',
@@ -576,9 +576,9 @@ describe('ways of writing', () => {
     ],
     [
       'another header of an encoding behind a reference',
-      { ...parts({ encoding: { a: { headers: { H: { $ref: '#/components/headers/H' } } } } }), components: { headers: { H: { schema: text } } } }, // prettier-ignore
-      { ...parts({ encoding: { a: { headers: { H: { $ref: '#/components/headers/H' } } } } }), components: { headers: { H: { schema: list } } } }, // prettier-ignore
-      ['unknown request-body-encoding-changed'],
+      { ...parts({ schema: object, encoding: { a: { headers: { H: { $ref: '#/components/headers/H' } } } } }), components: { headers: { H: { schema: text } } } }, // prettier-ignore
+      { ...parts({ schema: object, encoding: { a: { headers: { H: { $ref: '#/components/headers/H' } } } } }), components: { headers: { H: { schema: list } } } }, // prettier-ignore
+      ['breaking request-header-type-changed'],
     ],
     [
       'a nested collectionFormat of 2.0',
@@ -611,6 +611,95 @@ describe('ways of writing', () => {
       ['breaking response-schema-type-changed'],
     ],
   ]);
+});
+
+describe('what OpenAPI 3 ignores', () => {
+  const headers = (version: string, ...all: Json[]) => ({ ...api({ parameters: all.map((one) => ({ in: 'header', name: 'Accept', ...(version === '2.0' ? text : { schema: text }), ...one })) }), ...(version === '2.0' ? { openapi: undefined, swagger: '2.0' } : { openapi: version }) }); // prettier-ignore
+  const answer = (more: Json) => api({ responses: { 200: { description: 'So.', headers: { 'content-type': { schema: text, ...more } } } } }); // prettier-ignore
+  const rows = ['Accept', 'content-type', 'AUTHORIZATION'].flatMap((name): Row[] => [
+    [`a header ${name} that is required`, headers('3.0.3'), headers('3.0.3', { name, required: true }), []],
+    [`a header ${name} that is gone`, headers('3.1.0', { name, required: true }), headers('3.1.0'), []],
+    [`a header ${name} of another type`, headers('3.1.0', { name }), headers('3.1.0', { name, schema: { type: 'integer' } }), []], // prettier-ignore
+    [`a header ${name} of 2.0`, headers('2.0'), headers('2.0', { name, required: true }), ['breaking request-parameter-added-as-required']], // prettier-ignore
+  ]);
+  run([
+    ...rows,
+    ['a parameter of such a name that is no header', headers('3.1.0'), headers('3.1.0', { in: 'query', required: true }), ['breaking request-parameter-added-as-required']], // prettier-ignore
+    ['a header Content-Type of an answer', answer({ required: true }), answer({ schema: { type: 'integer' } }), []],
+  ]);
+});
+
+describe('security schemes by address', () => {
+  const of = (name: string, more: Json = {}) =>
+    api({ security: [{ [name]: ['a'] }] }, {
+      openapi: '3.2.0',
+      $self: 'https://a.example/api.yaml',
+      components: { securitySchemes: { own: { type: 'oauth2', flows: {}, ...more }, other: { type: 'openIdConnect' } } },
+    }); // prettier-ignore
+  run([
+    ['in the document', of('own'), of('#/components/securitySchemes/own'), []],
+    ['with that of the document', of('https://a.example/api.yaml#/components/securitySchemes/own'), of('own'), []],
+    ['relative to it', of('own'), of('./api.yaml#/components/securitySchemes/own'), []],
+    ['of another scheme', of('own'), of('#/components/securitySchemes/other'), ['breaking security-alternative-removed', 'safe security-alternative-added']], // prettier-ignore
+    ['that changed', of('own', { deprecated: true }), of('#/components/securitySchemes/own'), ['safe security-scheme-reactivated']], // prettier-ignore
+  ]);
+});
+
+describe('encodings', () => {
+  const properties = { a: text, list: { type: 'array', items: text }, object: { type: 'object' } };
+  const form = (encoding: Json, type = 'multipart/form-data', openapi = '3.1.0') =>
+    api({ requestBody: { content: { [type]: { schema: { type: 'object', properties }, encoding } } } }, { openapi });
+  const given = (encoding: Json) => api({ responses: { 200: { description: 'So.', content: { 'multipart/mixed': { schema: { type: 'object', properties }, encoding } } } } }); // prettier-ignore
+  const url = 'application/x-www-form-urlencoded';
+  const positions = (more: Json) => api({ requestBody: { content: { 'multipart/mixed': { schema: { type: 'array', prefixItems: [text], items: { type: 'object' } }, ...more } } } }, { openapi: '3.2.0' }); // prettier-ignore
+  const headed = (headers: Json) => form({ a: { headers } });
+  const code = 'request-body-encoding';
+  run([
+    ['a type that is usual', form({}), form({ a: { contentType: 'text/plain' }, list: { contentType: 'text/plain' }, object: { contentType: 'application/json' } }), []], // prettier-ignore
+    ['another type', form({}), form({ a: { contentType: 'text/csv' } }), [`breaking ${code}-content-type-changed`]],
+    ['a type more', form({ a: { contentType: 'image/png' } }), form({ a: { contentType: 'image/jpeg, image/png' } }), [`safe ${code}-content-type-changed`]], // prettier-ignore
+    ['a type less', form({ a: { contentType: 'image/*' } }), form({ a: { contentType: 'image/png' } }), [`breaking ${code}-content-type-changed`]], // prettier-ignore
+    ['types in another way', form({ a: { contentType: 'image/png, image/gif' } }), form({ a: { contentType: 'IMAGE/GIF,image/png' } }), []], // prettier-ignore
+    ['a type more in answers', given({ a: { contentType: 'image/png' } }), given({ a: { contentType: 'image/*' } }), ['breaking response-body-encoding-content-type-changed']], // prettier-ignore
+    ['of what is no property', form({}), form({ b: { contentType: 'text/csv' } }), []],
+    ['of a body that has no parts', form({}, 'application/json'), form({ a: { contentType: 'text/csv' } }, 'application/json'), []], // prettier-ignore
+    ['a style that is usual', form({}, url), form({ list: { style: 'form', explode: true, allowReserved: false }, a: { style: 'form' } }, url), []], // prettier-ignore
+    ['another style', form({}, url), form({ list: { style: 'pipeDelimited' } }, url), [`breaking ${code}-style-changed`]], // prettier-ignore
+    ['explode', form({ list: { explode: true } }, url), form({ list: { explode: false } }, url), [`breaking ${code}-style-changed`]], // prettier-ignore
+    ['explode of a text', form({}, url), form({ a: { explode: false } }, url), []],
+    ['an object in a style instead of JSON', form({}, url), form({ object: { style: 'form' } }, url), [`breaking ${code}-style-changed`]], // prettier-ignore
+    ['a type beside a style', form({ list: { style: 'form' } }, url), form({ list: { style: 'form', contentType: 'text/csv' } }, url), []], // prettier-ignore
+    ['a style of parts in 3.0', form({}, 'multipart/form-data', '3.0.3'), form({ list: { style: 'pipeDelimited' } }, 'multipart/form-data', '3.0.3'), []], // prettier-ignore
+    ['reserved characters', form({}, url), form({ a: { allowReserved: true } }, url), [`safe ${code}-allow-reserved-set`]], // prettier-ignore
+    ['no reserved characters', form({ a: { allowReserved: true } }, url), form({}, url), [`breaking ${code}-allow-reserved-unset`]], // prettier-ignore
+    ['a header that is required', headed({}), headed({ H: { required: true, schema: text } }), ['breaking request-header-added-as-required']], // prettier-ignore
+    ['a header that is optional', headed({}), headed({ H: { schema: text } }), ['safe request-header-added']],
+    ['a header of another type', headed({ H: { schema: text } }), headed({ h: { schema: { type: 'integer' } } }), ['breaking request-header-type-narrowed']], // prettier-ignore
+    ['a header that is ignored', headed({}), headed({ 'Content-Type': { required: true, schema: text } }), []],
+    ['headers of what has no parts', form({}, url), form({ a: { headers: { H: { required: true, schema: text } } } }, url), []], // prettier-ignore
+    ['a position', positions({}), positions({ prefixEncoding: [{ contentType: 'text/csv' }] }), [`breaking ${code}-content-type-changed`]], // prettier-ignore
+    ['a position as usual', positions({}), positions({ prefixEncoding: [{}], itemEncoding: { contentType: 'application/json' } }), []], // prettier-ignore
+    ['the other positions', positions({}), positions({ itemEncoding: { contentType: 'text/csv' } }), [`breaking ${code}-content-type-changed`]], // prettier-ignore
+    ['an encoding within', form({}), form({ object: { encoding: { a: {} } } }), [`unknown ${code}-changed`]],
+  ]);
+});
+
+describe('XML', () => {
+  const property = (xml: Json | null) => taking({ type: 'object', properties: { p: { ...text, ...(xml && { xml }) }, l: { type: 'array', items: { ...text, ...(xml && { xml }) } } } }); // prettier-ignore
+  const component = (xml: Json | null) => taking({ $ref: '#/components/schemas/p' }, { components: { schemas: { p: { type: 'object', ...(xml && { xml }) } } } }); // prettier-ignore
+  const usual = { name: 'p', attribute: false, wrapped: false };
+  run([
+    ['the usual, written down', property(null), property({ attribute: false, wrapped: false }), []],
+    ['the name of a component', component({}), component(usual), []],
+    ['another name', component(usual), component({ name: 'q' }), ['unknown request-schema-xml-set']],
+    ['an attribute', component(usual), component({ attribute: true }), ['unknown request-schema-xml-set']],
+  ]);
+  test('the name of a property', () => {
+    expect(compare(taking({ properties: { p: text } }), taking({ properties: { p: { ...text, xml: usual } } })).verdict).toBe('none'); // prettier-ignore
+    const items = (name: string) => taking({ properties: { p: { type: 'array', items: { ...text, xml: { name } } } } });
+    expect(compare(taking({ properties: { p: { type: 'array', items: text } } }), items('p')).verdict).toBe('none');
+    expect(compare(items('q'), items('p')).verdict).toBe('unknown');
+  });
 });
 
 describe('callbacks', () => {

@@ -20,9 +20,8 @@ const server = (name: string) => ({
 });
 const header = { description: 'H', required: true, deprecated: true, schema: object, style: 'simple', explode: true };
 const encoding = {
-  contentType: 'text/plain',
   headers: { H: header },
-  style: 'form',
+  style: 'spaceDelimited',
   explode: true,
   allowReserved: true,
   encoding: { a: { contentType: 'text/plain' } },
@@ -30,11 +29,16 @@ const encoding = {
   itemEncoding: { contentType: 'text/plain' },
 };
 const media = { description: 'M', schema: object, itemSchema: object, examples: { one: example } };
-const form = { schema: object, example: { a: 'a' }, encoding: { a: encoding } };
+// A style is written instead of a media type.
+const form = {
+  schema: { type: 'object', properties: { a: { type: 'array', items: text }, b: text } },
+  example: { a: ['a'] },
+  encoding: { a: encoding, b: { contentType: 'text/csv' } },
+};
 const lists = {
-  schema: { type: 'array', items: text },
-  prefixEncoding: [{ contentType: 'text/plain' }],
-  itemEncoding: { contentType: 'text/plain' },
+  schema: { type: 'array', prefixItems: [text], items: text },
+  prefixEncoding: [{ contentType: 'text/csv' }],
+  itemEncoding: { contentType: 'text/html' },
 };
 const body = (content: Json) => ({ description: 'B', required: true, content });
 const answer = {

@@ -5,7 +5,7 @@ import { compareSchemas } from '../schema/compare-schemas.ts';
 import { referenceName } from '../schema/match-branches.ts';
 import { deref } from '../schema/schema-parts.ts';
 import { objectOf, textOf } from '../../render/json-value.ts';
-import { kebab, type Judgement } from '../report.ts';
+import type { Judgement } from '../report.ts';
 import type { Place, Side } from '../side.ts';
 import type { Unit, Walk } from '../walk.ts';
 
@@ -15,7 +15,7 @@ interface Holder {
   content: Content;
 }
 
-interface Where {
+export interface Where {
   direction: Direction;
   /** Within a sentence: `the request body`. */
   subject: string;
@@ -24,8 +24,19 @@ interface Where {
   isAsked?: boolean;
 }
 
-/** Compares what may be sent in each media type: what describes it in one document with what does in the other one. */
-export function compareContents(walk: Walk, unit: Unit, before: Holder, after: Holder, where: Where): void {
+/** What describes a media type in both documents. */
+export interface ComparedMedia {
+  type: string;
+  subject: string;
+  before: Media;
+  after: Media;
+}
+
+/**
+ * Compares what may be sent in each media type: what describes it in one document with what does in the other one. Returns
+ * what was compared.
+ */
+export function compareContents(walk: Walk, unit: Unit, before: Holder, after: Holder, where: Where): ComparedMedia[] {
   const { direction, subject, role, isAsked = direction === 'request' } = where;
   const [old, current] = [typesOf(before), typesOf(after)];
   const at = pointersOf({ before: before.place, after: after.place });
@@ -36,13 +47,13 @@ export function compareContents(walk: Walk, unit: Unit, before: Holder, after: H
       at,
       direction,
     });
-  const compared = new Set<string>();
+  const compared = new Map<string, ComparedMedia>();
   for (const type of new Set([...old.keys(), ...current.keys()])) {
     const [was, is] = [describing(type, old), describing(type, current)];
     if (was === null || is === null || compared.has(`${was} ${is}`)) continue;
-    compared.add(`${was} ${is}`);
     const { type: name, media } = current.get(is)!;
     const within = { ...where, subject: named(where, name, after.content) };
+    compared.set(`${was} ${is}`, { type: name, subject: within.subject, before: old.get(was)!.media, after: media });
     compareMedia(walk, unit, old.get(was)!.media, media, within);
     if (/[/+]xml\b/i.test(name)) compareRoots(walk, unit, old.get(was)!.media, media, within);
   }
@@ -73,6 +84,7 @@ export function compareContents(walk: Walk, unit: Unit, before: Holder, after: H
       tell(isAsked || old.size === 0 ? 'safe' : 'widens', 'added', `is also available as ${type}`, null, type);
     else tell('safe', 'described', `as ${type} has a description of its own beside ${old.get(was)!.type}`, null, type);
   }
+  return [...compared.values()];
 }
 
 /** Compares the names of the outermost elements of XML: where a schema states none, it is that of the component. */
@@ -102,17 +114,11 @@ function named({ subject }: Where, type: string, content: Content): string {
 }
 
 function compareMedia(walk: Walk, parent: Unit, before: Media, after: Media, where: Where): void {
-  const { direction, subject, role } = where;
+  const { subject, role } = where;
   compareAllowed(walk, parent, before, after, where, 'schema');
   if (before.items !== null || after.items !== null)
     compareAllowed(walk, parent, before, after, { ...where, subject: `each item of ${subject}` }, 'items');
   const places = { before: before.place, after: after.place };
-  for (const key of ['encoding', 'prefixEncoding', 'itemEncoding']) {
-    const encoding = membersAt(walk, places, key);
-    if (encoding.isSame) continue;
-    const message = `${subject} has another ${key}; what that means cannot be judged.`;
-    reportPart(parent, 'unknown', `${direction}-${role}-${kebab(key)}-changed`, message, { ...encoding, direction });
-  }
   if (before.place === before.schema || after.place === after.schema) return;
   // In 2.0, they stand at the body and at the response.
   if (walk.before.dialect.name === '2.0' || walk.after.dialect.name === '2.0') return;
@@ -149,7 +155,7 @@ function typesOf({ content }: Holder): Types {
 }
 
 /** A media type in lower case, with its parameters in order. UTF-8 is what is usual. */
-function normalType(type: string): string {
+export function normalType(type: string): string {
   const [essence, ...parameters] = type.split(';').map((part) => part.trim());
   const all = parameters.flatMap((parameter) => {
     const [name, value = ''] = parameter.split(/=(.*)/s).map((part) => part.trim());
@@ -170,10 +176,14 @@ function normalType(type: string): string {
 function describing(type: string, types: Types): string | null {
   if (types.has(type)) return type;
   const [essence] = type.split(';');
-  const isIn = (range: string) => {
-    const [start, end] = range === '*' ? ['', ''] : range.replace('*/*', '*').split('*');
-    return end !== undefined && !range.includes(';') && essence!.startsWith(start!) && essence!.endsWith(end);
-  };
-  const wider = [...types.keys()].filter((one) => one !== type && (one === essence || isIn(one)));
+  const wider = [...types.keys()].filter((one) => isWithinType(type, one));
   return wider.sort((a, b) => Number(b === essence) - Number(a === essence) || b.length - a.length)[0] ?? null;
+}
+
+/** Whether a media type is another one, with parameters or not, or in a range such as `image/*`. */
+export function isWithinType(type: string, range: string): boolean {
+  const [essence = ''] = type.split(';');
+  if (range === type || range === essence) return true;
+  const [start = '', end] = range === '*' ? ['', ''] : range.replace('*/*', '*').split('*');
+  return end !== undefined && !range.includes(';') && essence.startsWith(start) && essence.endsWith(end);
 }

@@ -12,6 +12,7 @@ import {
 import { operationsOf, type Operation, bodyOf } from './operations.ts';
 import { pairBy, type OperationPair } from './pair-operations.ts';
 import { compareContents } from './compare-contents.ts';
+import { compareEncodings } from './compare-encodings.ts';
 import { compareParameters } from './compare-parameters.ts';
 import { compareResponses } from './compare-responses.ts';
 import { compareSecurity } from './compare-security.ts';
@@ -153,7 +154,8 @@ function compareBody(walk: Walk, parent: Unit, old: Operation, current: Operatio
     const places = { before: before.place, after: after.place };
     reportRequired(unit, before, after, { direction, subject, role: 'body' });
     reportTexts(walk, unit, places, { subject, role: 'body', keys: ['description'] });
-    compareContents(walk, unit, before, after, { direction, subject, role: 'body' });
+    const where = { direction, subject, role: 'body' };
+    compareEncodings(walk, unit, compareContents(walk, unit, before, after, where), where);
   });
 }
 

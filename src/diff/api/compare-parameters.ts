@@ -1,6 +1,7 @@
 import type { Direction } from '../../model/comparison.ts';
 import { objectOf, textOf } from '../../render/json-value.ts';
 import {
+  pointersOf,
   reportArrival,
   reportDeprecated,
   reportPart,
@@ -8,6 +9,7 @@ import {
   reportSunset,
   reportTexts,
   setLabel,
+  type Places,
 } from './report-part.ts';
 import { kebab, type Judgement, type Pointers } from '../report.ts';
 import { judgeRemoval } from '../sunset.ts';
@@ -15,7 +17,7 @@ import { templateNames, type Operation, parameterKey, parametersOf, type Paramet
 import { compareContents } from './compare-contents.ts';
 import { compareSchemas } from '../schema/compare-schemas.ts';
 import { typesIn, viewOf } from '../schema/read-schema.ts';
-import type { Side } from '../side.ts';
+import type { Place, Side } from '../side.ts';
 import type { Unit, Walk } from '../walk.ts';
 
 /** Compares the parameters of an operation. `direction`: that of its request. */
@@ -26,8 +28,11 @@ export function compareParameters(
   current: Operation,
   direction: Direction,
 ): void {
-  const before = parametersOf(walk.before, old);
-  const after = parametersOf(walk.after, current);
+  const [before, after] = [parametersOf(walk.before, old), parametersOf(walk.after, current)];
+  // Since 3.0 they are said by other means. What 2.0 says of them becomes nothing with the next version.
+  if (walk.after.dialect.name !== '2.0')
+    for (const name of ['accept', 'content-type', 'authorization'])
+      for (const all of [before, after]) all.delete(`header ${name}`);
   renamePathParameters(unit, before, old, current);
   for (const [key, parameter] of before) {
     const other = after.get(key);
@@ -126,7 +131,7 @@ export function compareParameter(walk: Walk, parent: Unit, before: Parameter, af
       reportDeprecated(walk, unit, places, subject, role);
       reportSunset(walk, unit, places, subject, role);
     }
-    if (before.content.size > 0 && after.content.size > 0) return compareContents(walk, unit, before, after, what);
+    if (before.content.size > 0 && after.content.size > 0) return void compareContents(walk, unit, before, after, what);
     // One without a schema allows anything.
     const schemaOf = ({ schema, content, place }: Parameter) =>
       schema ?? [...content.values()][0]?.schema ?? { value: true, pointer: `${place.pointer}/schema` };
@@ -144,11 +149,9 @@ function compareWriting(
 ): void {
   const at = { before: before.place.pointer, after: after.place.pointer };
   const types = [typesOf(walk.before, before), typesOf(walk.after, after)];
-  const areWithout = (type: string) => types.every((names) => names !== null && !names.has(type));
   const [old, current] = [before, after].map(({ style, content }) => {
     if (content.size > 0) return { kind: 'as', name: [...content.keys()].join(', ') };
-    const isPlain = areWithout('object') && (areWithout('array') || style.startsWith('simple'));
-    return { kind: 'in style', name: isPlain ? style.replace(' exploded', '') : style };
+    return { kind: 'in style', name: plainStyle(style, types) };
   });
   // Media types are compared as those of bodies.
   if (old!.kind !== current!.kind || (old!.kind !== 'as' && old!.name !== current!.name)) {
@@ -162,17 +165,60 @@ function compareWriting(
     });
   }
   if (role === 'header') return;
-  for (const key of ['allowReserved', 'allowEmptyValue']) {
-    const [was, is] = [before, after].map(({ place }) => objectOf(place.value)[key] === true);
-    if (was === is) continue;
-    const message = `${subject} has ${key} ${is} instead of ${was}.`;
-    reportPart(
-      unit,
-      is ? 'widens' : 'narrows',
-      `${direction}-parameter-${kebab(key)}-${is ? 'set' : 'unset'}`,
-      message,
-      { before: `${was}`, after: `${is}`, at, direction },
-    );
+  const places = { before: before.place, after: after.place };
+  for (const key of ['allowReserved', 'allowEmptyValue'] as const)
+    compareSwitch(unit, places, key, { direction, subject, code: `${direction}-parameter` });
+}
+
+/** How lists and objects are written, where there may be some. */
+export function plainStyle(style: string, types: readonly (ReadonlySet<string> | null)[]): string {
+  const areWithout = (type: string) => types.every((names) => names !== null && !names.has(type));
+  const isPlain = areWithout('object') && (areWithout('array') || style.startsWith('simple'));
+  return isPlain ? style.replace(' exploded', '') : style;
+}
+
+/** Compares what is false where it is not said, and lets senders write more where it is true. */
+export function compareSwitch(
+  unit: Unit,
+  places: Places,
+  key: 'allowReserved' | 'allowEmptyValue',
+  { direction, subject, code }: { direction: Direction; subject: string; code: string },
+): void {
+  const [was, is] = [places.before, places.after].map(({ value }) => objectOf(value)[key] === true);
+  if (was === is) return;
+  const details = { before: `${was}`, after: `${is}`, at: pointersOf(places), direction };
+  const message = `${subject} has ${key} ${is} instead of ${was}.`;
+  reportPart(unit, is ? 'widens' : 'narrows', `${code}-${kebab(key)}-${is ? 'set' : 'unset'}`, message, details);
+}
+
+/** What has headers: a response, or a part of a form. */
+interface Headed {
+  place: Place;
+  headers: ReadonlyMap<string, Parameter>;
+}
+
+export function compareHeaders(
+  walk: Walk,
+  unit: Unit,
+  before: Headed,
+  after: Headed,
+  { direction, subject }: { direction: Direction; subject: string },
+): void {
+  const what = ({ name }: Parameter): What => {
+    return { direction, role: 'header', subject: `header ${JSON.stringify(name)} of ${subject}` };
+  };
+  // Since 3.0, it is said by other means.
+  const isIgnored = (key: string) => key === 'content-type' && walk.after.dialect.name !== '2.0';
+  for (const [key, header] of before.headers) {
+    const other = after.headers.get(key);
+    if (isIgnored(key) || (other && walk.same(header.place.value, other.place.value))) continue;
+    const at = { before: header.place.pointer, after: after.place.pointer };
+    if (other) compareParameter(walk, unit, header, other, what(other));
+    else reportRemoved(walk, unit, header, what(header), at);
+  }
+  for (const [key, header] of after.headers) {
+    if (isIgnored(key) || before.headers.has(key)) continue;
+    reportAdded(walk, unit, header, what(header), { before: before.place.pointer, after: header.place.pointer });
   }
 }
 

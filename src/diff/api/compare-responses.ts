@@ -1,9 +1,10 @@
 import type { Direction } from '../../model/comparison.ts';
 import { objectOf, textOf } from '../../render/json-value.ts';
 import { membersAt, reportPart, reportTexts, setLabel } from './report-part.ts';
-import { type Operation, responsesOf, type Parameter, type Response } from './operations.ts';
+import { type Operation, responsesOf, type Response } from './operations.ts';
 import { compareContents } from './compare-contents.ts';
-import { compareParameter, reportAdded, reportRemoved } from './compare-parameters.ts';
+import { compareEncodings } from './compare-encodings.ts';
+import { compareHeaders } from './compare-parameters.ts';
 import type { Unit, Walk } from '../walk.ts';
 
 /** Compares the responses of an operation. `direction`: `request` for those of a webhook. */
@@ -116,7 +117,8 @@ function compareResponse(
         if (!isSame) reportPart(unit, 'docs', 'body-examples-changed', `${subject} has other examples.`, examples);
       }
       compareHeaders(walk, unit, before, after, { direction, subject });
-      compareContents(walk, unit, before, after, { direction, subject, role: 'body', isAsked: true });
+      const where = { direction, subject, role: 'body', isAsked: true };
+      compareEncodings(walk, unit, compareContents(walk, unit, before, after, where), where);
       const links = membersAt(walk, places, 'links');
       if (links.isSame) return;
       const verdict = links.before === null ? 'safe' : 'risky';
@@ -132,29 +134,4 @@ function isSameContent(before: Response, after: Response): boolean {
 function nameOf(pointer: string, status: string): string {
   const shared = /^\/(?:components\/)?responses\/([^/]+)$/.exec(pointer)?.[1];
   return shared === undefined ? `response ${status}` : `response ${JSON.stringify(shared)}`;
-}
-
-function compareHeaders(
-  walk: Walk,
-  unit: Unit,
-  before: Response,
-  after: Response,
-  { direction, subject }: { direction: Direction; subject: string },
-): void {
-  const headerName = ({ name }: Parameter) => `header ${JSON.stringify(name)} of ${subject}`;
-  for (const [key, header] of before.headers) {
-    const other = after.headers.get(key);
-    if (other !== undefined) {
-      if (!walk.same(header.place.value, other.place.value))
-        compareParameter(walk, unit, header, other, { direction, role: 'header', subject: headerName(other) });
-      continue;
-    }
-    const at = { before: header.place.pointer, after: after.place.pointer };
-    reportRemoved(walk, unit, header, { direction, role: 'header', subject: headerName(header) }, at);
-  }
-  for (const [key, header] of after.headers) {
-    if (before.headers.has(key)) continue;
-    const at = { before: before.place.pointer, after: header.place.pointer };
-    reportAdded(walk, unit, header, { direction, role: 'header', subject: headerName(header) }, at);
-  }
 }

@@ -2,7 +2,7 @@ import { own } from '../../model/json.ts';
 import { entriesOf, listOf, objectOf, textOf } from '../../render/json-value.ts';
 import { reportDeprecated, reportPart, type PartDetails } from './report-part.ts';
 import type { Operation } from './operations.ts';
-import { memberOf, membersOf, placeAt, resolvePlace, type Place, type Side } from '../side.ts';
+import { memberOf, membersOf, placeAt, resolvePlace, targetOf, type Place, type Side } from '../side.ts';
 import type { Unit, Walk } from '../walk.ts';
 
 /** Schemes that are used together, by identity, with the scopes that are needed. Empty: nobody signs in. */
@@ -115,10 +115,11 @@ function read(side: Side, operation: Operation, walk: Walk, isSent: boolean): Se
   const place = memberOf(side, operation.place, 'security') ?? (isSent ? null : placeAt(side, ['security']));
   const alternatives = listOf(place?.value).map((written): Alternative => {
     return new Map(
-      entriesOf(written).map(([name, scopes]) => [
-        identityOf(walk, side, name),
-        { name, label: labelOf(walk, side, name), scopes: listOf(scopes).map(textOf).sort() },
-      ]),
+      entriesOf(written).map(([address, scopes]) => {
+        const name = nameOf(side, address);
+        const used = { name, label: labelOf(walk, side, name), scopes: listOf(scopes).map(textOf).sort() };
+        return [identityOf(walk, side, name), used];
+      }),
     );
   });
   const isOpen = alternatives.length === 0 || alternatives.some(({ size }) => size === 0);
@@ -127,6 +128,13 @@ function read(side: Side, operation: Operation, walk: Walk, isSent: boolean): Se
     isOpen,
     pointer: place?.pointer ?? operation.place.pointer,
   };
+}
+
+/** The name of a scheme, which may be written as its address since 3.2. */
+function nameOf(side: Side, address: string): string {
+  if (schemePlace(side, address) !== null) return address;
+  const pointer = targetOf(side, address)?.pointer ?? '';
+  return /^\/components\/securitySchemes\/([^/]+)$/.exec(pointer)?.[1] ?? address;
 }
 
 function schemePlace(side: Side, name: string): Place | null {

@@ -138,7 +138,7 @@ const defaultStyles: Readonly<Record<string, string>> = {
   header: 'simple',
 };
 
-function styleOf({ style, explode }: JsonObject, where: string): string {
+export function styleOf({ style, explode }: JsonObject, where: string): string {
   const name = textOf(style) || (own(defaultStyles, where) ?? 'form');
   if (name === 'deepObject') return name;
   return `${name}${explode === true || (explode === undefined && name === 'form') ? ' exploded' : ''}`;
@@ -219,14 +219,19 @@ export function responsesOf(side: Side, operation: Operation): Map<string, Respo
   return new Map(
     responses.map(([status, written]): [string, Response] => {
       const place = resolvePlace(side, written) ?? written;
-      const headers = membersOf(side, memberOf(side, place, 'headers')).map(([name, header]): [string, Parameter] => {
-        const target = resolvePlace(side, header) ?? header;
-        return [name.toLowerCase(), readParameter(side, target, 'header', name)];
-      });
-      return [
-        normalStatus(status),
-        { place, headers: new Map(headers), content: responseContent(side, operation, place) },
-      ];
+      const headers = headersOf(side, place);
+      return [normalStatus(status), { place, headers, content: responseContent(side, operation, place) }];
+    }),
+  );
+}
+
+/** The headers of a response, or of a part of a form. Their names ignore case. */
+export function headersOf(side: Side, place: Place | null): Map<string, Parameter> {
+  const headers = membersOf(side, place && memberOf(side, place, 'headers'));
+  return new Map(
+    headers.map(([name, header]): [string, Parameter] => {
+      const target = resolvePlace(side, header) ?? header;
+      return [name.toLowerCase(), readParameter(side, target, 'header', name)];
     }),
   );
 }

@@ -14,7 +14,7 @@ function isNothing(schema: unknown): boolean {
 }
 
 /** What stands in place of a keyword. Null: itself. */
-type Instead = (value: unknown, schema: JsonObject) => JsonObject | null;
+type Instead = (value: unknown, schema: JsonObject, pointer: string) => JsonObject | null;
 
 const leaveOut = (isMoot: (value: unknown, schema: JsonObject) => boolean): Instead => {
   return (value, schema) => (isMoot(value, schema) ? {} : null);
@@ -63,6 +63,16 @@ const rewrites: readonly (readonly [keyword: string, Instead])[] = [
       isAnything(isObject(value) && value['type'] === 'string' ? { ...value, type: allTypes } : value),
     ),
   ],
+  [
+    'xml',
+    (value, _, pointer) => {
+      // Elements have the names of their properties or components, unless they are said to have another one.
+      const usual = /\/(?:properties|components\/schemas|definitions|\$defs)\/([^/]+)(?:\/items)*$/.exec(pointer)?.[1];
+      const isUsual = (key: string, said: unknown) => said === false || (key === 'name' && said === usual);
+      const members = entriesOf(value).filter(([key, said]) => !isUsual(key, said));
+      return members.length === 0 ? {} : { xml: Object.fromEntries(members) };
+    },
+  ],
 ];
 
 /** Whether every text matches a pattern, as far as that is seen at once. */
@@ -71,11 +81,11 @@ export function matchesAll(pattern: string): boolean {
 }
 
 /** A schema without what says nothing, and in the usual way where it is written in another one. */
-export function plainForm(schema: JsonObject): JsonObject {
+export function plainForm(schema: JsonObject, pointer = ''): JsonObject {
   let plain = schema;
   for (const [keyword, instead] of rewrites) {
     if (!Object.hasOwn(schema, keyword)) continue;
-    const members = instead(schema[keyword], schema);
+    const members = instead(schema[keyword], schema, pointer);
     if (members === null) continue;
     const { [keyword]: _, ...rest } = plain;
     plain = { ...rest, ...members };

@@ -58,7 +58,7 @@ export function flatten(side: Side, schema: Schema, isListed = false): Flat {
     if (value === false) flat.isNever = true;
     if (!isObject(value)) continue;
     const known = seen.get(pointer);
-    const part: Part = known ?? { value: plainForm(value), pointer, within: new Set() };
+    const part: Part = known ?? { value: plainForm(value, pointer), pointer, within: new Set() };
     if (owner !== undefined) part.within.add(owner);
     if (known !== undefined) continue;
     seen.set(pointer, part);
