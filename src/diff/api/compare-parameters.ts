@@ -53,7 +53,7 @@ export function compareParameters(
 }
 
 /** Reports a parameter or a header that is gone. Who reads it misses it; who sent it is not told whether it is still taken. */
-export function reportRemoved(walk: Walk, unit: Unit, one: Parameter, what: What, at: Pointers): void {
+function reportRemoved(walk: Walk, unit: Unit, one: Parameter, what: What, at: Pointers): void {
   const { direction, role, subject } = what;
   const { isOver, says } = judgeRemoval(walk, [one.place.value]);
   const was = one.isRequired ? 'required' : 'optional';
@@ -75,7 +75,7 @@ export function reportRemoved(walk: Walk, unit: Unit, one: Parameter, what: What
 }
 
 /** Reports a new parameter or header. Readers pass over one that they do not know. */
-export function reportAdded(walk: Walk, unit: Unit, one: Parameter, what: What, at: Pointers): void {
+function reportAdded(walk: Walk, unit: Unit, one: Parameter, what: What, at: Pointers): void {
   const { direction, role, subject } = what;
   const isDemand = one.isRequired && direction === 'request';
   const code = `${direction}-${role}-added${isDemand ? '-as-required' : ''}`;
@@ -116,7 +116,7 @@ interface What {
 }
 
 /** Compares two parameters of requests, or two headers of responses. */
-export function compareParameter(walk: Walk, parent: Unit, before: Parameter, after: Parameter, what: What): void {
+function compareParameter(walk: Walk, parent: Unit, before: Parameter, after: Parameter, what: What): void {
   const { direction, role, subject } = what;
   const places = { before: before.place, after: after.place };
   setLabel(walk, places, { role, text: subject });
