@@ -247,7 +247,7 @@ function addRequest(samples, code) {
   async function show() {
     language.value = chosen;
     const { from, to } = serverKept(samples);
-    const isOther = from !== undefined && usual === from;
+    const isOther = from?.endsWith(usual ?? '') && curl.includes(`'${from}`);
     const text = isOther ? curl.replace(`'${from}`, () => `'${to}`) : curl;
     if (base) base.textContent = isOther ? to : usual;
     if (chosen !== 'curl' || body !== null) {
@@ -341,6 +341,7 @@ function colour(code) {
   const node = code.firstChild;
   if (node === null || node.nodeType !== Node.TEXT_NODE || node.data.length > 20_000) return;
   addColours(code, node, tokens, 0, node.data);
+  addColours(code, node, /(?<blank>https:\/\/SERVER)\b/g, 0, node.data);
 }
 
 const tokens =

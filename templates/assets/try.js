@@ -5,6 +5,12 @@
 const target = document.getElementById('try');
 const { languages, parseCurl } = await import(target.dataset.languages);
 const longestAnswer = 200_000;
+// Stands for the server, where the document names none (`sample-request.ts`).
+const unknownServer = 'https://SERVER';
+// The tokens of JSON.
+const space = /[ \t\r\n]*/y;
+const quoted = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4}))*"/y;
+const scalar = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w.+-])/y;
 let whole = null;
 let ids = 0;
 
@@ -220,21 +226,24 @@ function serverFields(operation, item) {
   chosen.addEventListener('change', update);
   update();
   if (all.length > 0) rows.push(rowOf('URL', chosen), inside);
-  else
+  const yours = input(before.yours ?? '', { type: 'url', placeholder: unknownServer });
+  if (!all.some(({ url: one }) => isWhole(one)))
     rows.push(
-      make('p', { className: 'quiet' }, 'The document names no server. Copy the request as curl and put yours in.'),
+      rowOf('Yours', yours, {
+        description:
+          'The document names no server. Copy the request as curl: a page may send only to servers that it names.',
+      }),
     );
+  const host = () => yours.value.replace(/\/+$/, '') || unknownServer;
   const url = () => {
-    const written = all[Number(chosen.value)]?.url ?? 'https://example.com';
-    return written.replace(/\{([^{}]*)\}/g, (text, name) => values.get(name)?.value ?? text).replace(/\/$/, '');
+    const written = all[Number(chosen.value)]?.url ?? '';
+    const filled = written.replace(/\{([^{}]*)\}/g, (text, name) => values.get(name)?.value ?? text);
+    return wholeUrl(filled, host()).replace(/\/$/, '');
   };
   const remember = () => {
     const variables = Object.fromEntries([...values].map(([name, control]) => [name, control.value]));
-    if (all.length > 0)
-      kept(
-        keyOf('server'),
-        JSON.stringify({ url: all[Number(chosen.value)].url, variables, from: usualUrl(all[0]), to: url() }),
-      );
+    const one = { url: all[Number(chosen.value)]?.url, variables, yours: yours.value };
+    kept(keyOf('server'), JSON.stringify({ ...one, from: usualUrl(all[0] ?? { url: '' }), to: url() }));
   };
   return { rows, url, remember };
 }
@@ -242,9 +251,16 @@ function serverFields(operation, item) {
 /** The URL of a server with the defaults of its variables, as samples have it. */
 function usualUrl({ url, variables }) {
   const usual = (one) => String(one.default || one.enum?.[0] || '');
-  return entries(variables)
-    .reduce((text, [name, one]) => text.replaceAll(`{${name}}`, () => usual(one)), url)
-    .replace(/\/$/, '');
+  const filled = entries(variables).reduce((text, [name, one]) => text.replaceAll(`{${name}}`, () => usual(one)), url);
+  return wholeUrl(filled, unknownServer).replace(/\/$/, '');
+}
+
+function isWhole(url) {
+  return /^https?:\/\//i.test(url);
+}
+
+function wholeUrl(url, host) {
+  return isWhole(url) ? url : host + url.replace(/^(?!\/|$)/, '/');
 }
 
 /** The servers of OpenAPI 2.0. */
@@ -603,28 +619,85 @@ function textBodyOf({ type, schema, example, examples }, inside, sample) {
     spellcheck: false,
     value: isSame ? sample.body.text : first === undefined ? '' : textOf(first, 2),
   });
-  const wrong = make('small', { className: 'wrong', role: 'status' });
   const isJson = /json/i.test(type);
-  editor.addEventListener('input', () => (wrong.textContent = isJson ? whyNotJson(editor.value) : ''));
+  const row = rowOf('Body', editor);
+  if (isJson) addJsonHelp(row, editor);
   const names = isSame ? sample.examples : [];
   const choice = select([['', 'Example'], ...names.map(({ name }, at) => [String(at), name])]);
-  choice.addEventListener(
-    'change',
-    () => (editor.value = choice.value === '' ? sample.body.text : names[Number(choice.value)].text),
-  );
-  inside.replaceChildren(...(names.length > 0 ? [rowOf('Example', choice)] : []), rowOf('Body', editor), wrong);
+  choice.addEventListener('change', () => {
+    editor.value = choice.value === '' ? sample.body.text : names[Number(choice.value)].text;
+    editor.dispatchEvent(new Event('input', { bubbles: true }));
+  });
+  inside.replaceChildren(...(names.length > 0 ? [rowOf('Example', choice)] : []), row);
   return () =>
     editor.value === ''
       ? null
       : { kind: isJson ? 'json' : 'text', text: editor.value, type: type === '*/*' ? 'application/json' : type };
 }
 
+/** Says below an editor where its text is not JSON, and offers to lay it out where it is. */
+function addJsonHelp(row, editor) {
+  const said = make('small', { className: 'wrong', role: 'status', id: `${editor.id}-wrong` });
+  const button = make('button', { type: 'button', className: 'lay-out' }, 'Format');
+  const update = () => {
+    said.textContent = whyNotJson(editor.value);
+    button.disabled = said.textContent !== '' || editor.value === '';
+    editor.ariaInvalid = String(said.textContent !== '');
+  };
+  button.addEventListener('click', () => {
+    // Numbers keep their digits; a browser without them cannot lay out.
+    const kept = (_, value, { source }) => (typeof value === 'number' ? JSON.rawJSON(source) : value);
+    editor.value = JSON.stringify(JSON.parse(editor.value, kept), null, 2);
+    editor.dispatchEvent(new Event('input', { bubbles: true }));
+  });
+  editor.setAttribute('aria-describedby', said.id);
+  editor.addEventListener('input', update);
+  row.append(said, ...('rawJSON' in JSON ? [button] : []));
+  update();
+}
+
+/** Where a text is not JSON, and what was expected there. Browsers say it in some cases only. */
 function whyNotJson(text) {
+  let at = 0;
+  const take = (pattern) => {
+    pattern.lastIndex = at;
+    const isThere = pattern.test(text);
+    if (isThere) at = pattern.lastIndex;
+    return isThere;
+  };
+  const need = (pattern, what) => {
+    take(space);
+    if (!take(pattern)) throw new SyntaxError(what);
+  };
+  const list = (end, close, item) => {
+    take(space);
+    for (let isFirst = true; !take(end); isFirst = false) {
+      if (!isFirst) need(/,/y, `a comma or ${close}`);
+      item();
+      take(space);
+    }
+  };
+  const value = () => {
+    take(space);
+    if (take(/\[/y)) list(/\]/y, ']', value);
+    else if (take(/\{/y)) list(/\}/y, '}', member);
+    else if (!take(quoted)) need(scalar, 'a value');
+  };
+  const member = () => {
+    need(quoted, 'a name in quotes');
+    need(/:/y, 'a colon');
+    value();
+  };
   try {
-    if (text !== '') JSON.parse(text);
+    if (text.trim() === '') return '';
+    value();
+    need(/$/y, 'the end');
     return '';
   } catch (error) {
-    return `This is not JSON: ${error.message}`;
+    // Nested too deeply for this look; its server decides.
+    if (error instanceof RangeError) return '';
+    const lines = text.slice(0, at).split('\n');
+    return `Not JSON at line ${lines.length}, column ${lines.at(-1).length + 1}: ${error.message} is expected.`;
   }
 }
 

@@ -35,7 +35,7 @@ test.for([
 ] as const)('a query parameter %j with %j is %s', ([example, style, expected]) => {
   const more = 'content' in style ? {} : { schema: {} };
   const { url } = requestOf({ parameters: [{ name: 'p', in: 'query', required: true, example, ...more, ...style }] });
-  expect(url).toBe(`https://example.com/pets?${expected}`);
+  expect(url).toBe(`https://SERVER/pets?${expected}`);
 });
 
 test.for([
@@ -46,7 +46,7 @@ test.for([
 ])('in OpenAPI 2.0 a list with the format %s is %s', ([collectionFormat, expected]) => {
   const parameter = { name: 'p', in: 'query', required: true, type: 'array', default: list, collectionFormat };
   const { url } = requestOf({ parameters: [parameter] }, { openapi: undefined, swagger: '2.0' });
-  expect(url).toBe(`https://example.com/pets?${expected}`);
+  expect(url).toBe(`https://SERVER/pets?${expected}`);
 });
 
 test.for([
@@ -59,7 +59,7 @@ test.for([
   [object, { style: 'matrix', explode: true }, '/;R=100;G=x%26y'],
 ] as const)('a path parameter %j with %j is %s', ([example, style, expected]) => {
   const parameter = { name: 'p', in: 'path', required: true, example, schema: {}, ...style };
-  expect(requestOf({ parameters: [parameter] }, {}, '/{p}').url).toBe(`https://example.com${expected}`);
+  expect(requestOf({ parameters: [parameter] }, {}, '/{p}').url).toBe(`https://SERVER${expected}`);
 });
 
 test('cookies, a query string and lists in headers are sent', () => {
@@ -79,7 +79,7 @@ test('cookies, a query string and lists in headers are sent', () => {
     { name: 'Cookie', value: 'debug=0', secret: null },
     { name: 'X-Ids', value: '1,2', secret: null },
   ]);
-  expect(url).toBe('https://example.com/pets?a=1&b=%C3%A9');
+  expect(url).toBe('https://SERVER/pets?a=1&b=%C3%A9');
 });
 
 test('all credentials of an alternative are sent, each with a variable that no document can name', () => {
@@ -99,7 +99,7 @@ test('all credentials of an alternative are sent, each with a variable that no d
     { name: 'X-Key', value: '', secret: 'SECOND_API_KEY' },
     { name: 'Cookie', value: 'debug=0; sid=', secret: 'API_KEY' },
   ]);
-  expect(request.url).toBe('https://example.com/pets?id=API_KEY&key=API_KEY');
+  expect(request.url).toBe('https://SERVER/pets?id=API_KEY&key=API_KEY');
   expect(curlOf(request)).toContain(`-H 'Cookie: debug=0; sid='"$API_KEY"`);
 });
 

@@ -9,6 +9,7 @@ import { methodHtml, docsHtml, operationHtml, operationLine, securityHtml } from
 import { listOf, objectOf, textOf, entriesOf } from '../json-value.ts';
 import { externalDocsOf } from './operation-view.ts';
 import { serverUrls } from './outline-api.ts';
+import { unknownServer } from './sample-request.ts';
 import { sampleOf } from '../schema/sample-value.ts';
 import { schemaHtml } from '../schema/schema-html.ts';
 import { exampleHtml } from './sample-html.ts';
@@ -211,7 +212,7 @@ function introHtml(page: Page, api: Api): Html {
     fact('Terms', textOf(info['termsOfService']), textOf(info['termsOfService'])),
   ];
   const docs = externalDocsOf(document['externalDocs']);
-  const facts = joinHtml([serversHtml(page), ...links]);
+  const facts = joinHtml([serversHtml(page, api), ...links]);
   return markup`<section class="intro">
     ${page.descriptions.block(textOf(info['summary']), 3)}${page.descriptions.main(textOf(info['description']), 2)}${docsHtml(docs)}
     ${lengthOf(facts) === 0 ? nothing : markup`<dl>${facts}</dl>`}
@@ -227,10 +228,13 @@ function fact(name: string, url: string, label: string): Html {
         <dd>${outsideLink(url, label || url)}</dd>`;
 }
 
-function serversHtml({ document, descriptions }: Page): Html {
+function serversHtml({ document, descriptions }: Page, { groups }: Api): Html {
   const written = listOf(document['servers']).map(objectOf);
   const urls = serverUrls(document).slice(0, 100);
-  if (urls.length === 0) return nothing;
+  if (urls.length === 0)
+    return groups.length > 0
+      ? markup`<dt>Servers</dt><dd>The document names none: <code>${unknownServer}</code> stands for yours.</dd>`
+      : nothing;
   return markup`<dt>Servers</dt>
     ${urls.map((url, at) => {
       const { description, variables } = written[at] ?? {};

@@ -58,10 +58,13 @@ export function sampleRequest(
   };
 }
 
+/** Stands for the server in requests, where a document names none. Scripts of pages know it, too. */
+export const unknownServer = 'https://SERVER';
+
 /** The URL of the first server as `serverOf` has it, made absolute for a request. */
 function baseOf(...given: Parameters<typeof serverOf>): string {
   const url = serverOf(...given);
-  return /^https?:\/\//i.test(url) ? url : `https://example.com${url.replace(/^(?!\/|$)/, '/')}`;
+  return /^https?:\/\//i.test(url) ? url : `${unknownServer}${url.replace(/^(?!\/|$)/, '/')}`;
 }
 
 /** The URL of the first server, with the defaults of its variables and without a slash at its end; empty if there is none. */

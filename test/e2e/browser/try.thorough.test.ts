@@ -129,6 +129,10 @@ beforeAll(async () => {
     components: { securitySchemes: { account: { type: 'oauth2', flows } } },
   };
   await site.publish('@acme/apis/try', 'try.json', JSON.stringify(document));
+  const body = { content: { 'application/json': { schema, example: { name: 'Ann' } } } };
+  const bare = { openapi: '3.1.0', info: { title: 'Bare', version: '1.0.0' } };
+  const paths = { '/form': { post: { operationId: 'form', requestBody: body, responses: ok } } };
+  await site.publish('@acme/apis/bare', 'bare.json', JSON.stringify({ ...bare, paths }));
 });
 
 afterAll(async () => {
@@ -137,8 +141,8 @@ afterAll(async () => {
   await target?.[Symbol.asyncDispose]();
 });
 
-async function openForm(page: Page, id: string): Promise<FrameLocator> {
-  await page.goto(`${site.url}/@acme/apis/try#operation/${id}`);
+async function openForm(page: Page, id: string, api = 'try'): Promise<FrameLocator> {
+  await page.goto(`${site.url}/@acme/apis/${api}#operation/${id}`);
   await page.locator(`[id="operation/${id}"] .try-it`).click();
   return page.frameLocator('.try-dialog iframe');
 }
@@ -221,6 +225,57 @@ describe.skipIf(!canRun)(`requests from a page${whySkipped}`, () => {
     await using other = await browser.open();
     await other.page.goto(`${site.url}/@acme/apis/try`);
     await expect.poll(() => other.page.locator('[id="operation/form"] .base').textContent()).toBe(`${target.url}/live`);
+  });
+
+  test('a body of JSON says where it is none, is laid out with all digits, and Tab leaves it', async () => {
+    await using watched = await browser.open();
+    const { page, wrong } = watched;
+    const form = await openForm(page, 'form', 'bare');
+    const editor = form.getByLabel('Body');
+    const said = form.locator('small[role=status]');
+    expect(JSON.parse(await editor.inputValue())).toEqual({ name: 'Ann' });
+    const places: [text: string, said: string][] = [
+      ['{"a": 1,\n  "b": x}', 'line 2, column 8: a value'],
+      ['{"a": 1\n  "b": 2}', 'line 2, column 3: a comma or }'],
+      ['[1, 2,]', 'line 1, column 7: a value'],
+      ['{"a" 1}', 'line 1, column 6: a colon'],
+      ['{"a": 01}', 'line 1, column 7: a value'],
+      ['{', 'line 1, column 2: a name in quotes'],
+      ['{} {}', 'line 1, column 4: the end'],
+    ];
+    for (const [text, place] of places) {
+      await editor.fill(text);
+      expect(await said.textContent()).toBe(`Not JSON at ${place} is expected.`);
+      expect(await form.getByRole('button', { name: 'Format' }).isDisabled()).toBe(true);
+    }
+    for (const text of ['', ' [] ', '{"a":[1e5,-0.5,null,"\\u00e9"],"b":{}}', '12']) {
+      await editor.fill(text);
+      expect(await said.textContent()).toBe('');
+    }
+    await editor.fill('{"id":12345678901234567890,"n":1.0}');
+    await form.getByRole('button', { name: 'Format' }).click();
+    expect(await editor.inputValue()).toBe('{\n  "id": 12345678901234567890,\n  "n": 1.0\n}');
+    await editor.press('Tab');
+    expect(await editor.evaluate((element) => element.matches(':focus'))).toBe(false);
+    expect(await allFindings(page.frames().find((each) => each.url().includes('/try'))! as never)).toEqual([]);
+    expect(wrong).toEqual([]);
+  });
+
+  test('where a document names no server, samples say SERVER until one is typed', async () => {
+    await using watched = await browser.open();
+    const { page, wrong } = watched;
+    await page.goto(`${site.url}/@acme/apis/bare`);
+    const sample = page.locator('[id="operation/form"] .samples > pre > code');
+    await expect.poll(() => sample.textContent()).toContain("'https://SERVER/form'");
+    expect(await page.locator('.intro dd').first().textContent()).toContain('https://SERVER stands for yours');
+    await page.locator('.ask summary').click();
+    const yours = page.frameLocator('.ask iframe').getByLabel('Yours');
+    expect(await yours.getAttribute('placeholder')).toBe('https://SERVER');
+    await yours.fill('https://api.acme.example/v1/');
+    await expect.poll(() => sample.textContent()).toContain("'https://api.acme.example/v1/form'");
+    await page.getByLabel('Samples in').selectOption('python');
+    await expect.poll(() => sample.textContent()).toContain('"https://api.acme.example/v1/form"');
+    expect(wrong).toEqual([]);
   });
 
   test('a token is fetched with client credentials, and by a sign-in with PKCE', async () => {
