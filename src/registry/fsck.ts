@@ -48,6 +48,7 @@ export interface LostComparison {
 
 /** What a check of the whole store found. */
 export interface Checked {
+  /** A pack is one, as in a collection of garbage and in a copy. */
   objects: number;
   bytes: number;
   /** Entries of all logs. */
@@ -171,7 +172,7 @@ async function checkPack(
   missing.set(manifest, null);
   if (bytes === null) return;
   const pieces = await decodePack(manifest, bytes);
-  checked.objects += pieces?.size ?? 1;
+  checked.objects++;
   checked.bytes += bytes.byteLength;
   if (!isWholePack(pieces)) damaged(packKey(manifest), 'The bytes do not match their digests.');
   if (pieces?.get(manifest)) missing.set(manifest, await missingOf(registry, manifest, pieces, sound));

@@ -4,6 +4,7 @@ import { resourceRef, type Resource } from '../../src/model/resource.ts';
 import { changeStatus } from '../../src/registry/change-version.ts';
 import { fsck } from '../../src/registry/fsck.ts';
 import { backup, restore } from '../../src/registry/maintenance/backup.ts';
+import { collectGarbage } from '../../src/registry/maintenance/gc.ts';
 import { createKey } from '../../src/registry/keys/keys.ts';
 import { newId, type Registry } from '../../src/registry/registry.ts';
 import { listAll, type Bucket } from '../../src/store/bucket.ts';
@@ -382,4 +383,12 @@ test('a restore that was stopped goes on to the same point only', async () => {
     await expect(restore(copy, into, other)).rejects.toMatchObject({ code: 'conflict' });
   await restore(copy, into, first);
   expect(await labelsIn(openAgain(registry, into), '@acme/apis/one')).toEqual(['1.0.0', '1.1.0']);
+});
+
+test('a check, a collection of garbage and a backup count the same objects', async () => {
+  const registry = await createStore();
+  const { objects, bytes } = await fsck(registry);
+  const { kept, waiting } = await collectGarbage(registry, {});
+  expect(kept + waiting).toBe(objects);
+  expect(await backup(registry, createMemoryBucket())).toMatchObject({ objects, bytes });
 });
