@@ -1,6 +1,7 @@
 /**
- * Writes the types of the management API's client, `test/server/v1/management.d.ts`, from its description, in the form that openapi-fetch
- * takes. `npm run types` runs it. The file is not kept in git.
+ * Writes the types of the management API, `src/server/v1/management.d.ts`, from its description: for clients in the form that
+ * openapi-fetch takes, and what each operation answers with, by its id. `npm run types` and a build run it. The file is not
+ * kept in git.
  */
 import { writeFileSync } from 'node:fs';
 import { readDescription, type DescribedSchema } from '../src/server/v1/api-description.ts';
@@ -10,6 +11,7 @@ const methods = ['get', 'put', 'post', 'delete', 'patch'];
 /** A path item, an operation, a parameter, a request body or a response of the description. */
 interface Part {
   $ref?: string;
+  operationId?: string;
   name: string;
   in: string;
   required?: boolean;
@@ -32,12 +34,26 @@ const components = {
   parameters: record(parameters, ({ schema }) => typeOf(schema)),
   responses: record(responses, typeOfResponse),
 };
+/** What an operation answers with when it succeeds, as JSON. */
+const answers = paths.flatMap(([, item]) =>
+  methods.flatMap((method) => {
+    const { operationId, responses: all = {} } = item[method] ?? {};
+    const given = Object.entries(all).flatMap(([status, { content }]) => {
+      const schema = status.startsWith('2') ? content?.['application/json']?.schema : undefined;
+      return schema ? [typeOf(schema)] : [];
+    });
+    return operationId === undefined || given.length === 0
+      ? []
+      : [[operationId, [...new Set(given)].join(' | ')] as const];
+  }),
+);
 const text = [
   '// Written by scripts/client-types.ts.',
   `export interface components ${record(components, (type) => type)}`,
   `export interface paths ${record(Object.fromEntries(paths), typeOfPath)}`,
+  `export interface answers ${record(Object.fromEntries(answers), (type) => type)}`,
 ].join('\n');
-writeFileSync(new URL('../test/server/v1/management.d.ts', import.meta.url), text);
+writeFileSync(new URL('../src/server/v1/management.d.ts', import.meta.url), text);
 
 function typeOfPath(item: Part & Record<string, Part>): string {
   const members = methods.map((method) => {
@@ -90,6 +106,7 @@ function typeOf(schema: DescribedSchema): string {
   else if (Array.isArray(type)) all.push(type.map((each: string) => typeOf({ ...schema, type: each })).join(' | '));
   else if (type === 'array') all.push(items ? `(${typeOf(items as DescribedSchema)})[]` : 'unknown[]');
   else if (type === 'integer') all.push('number');
+  else if (type === 'string' && String(schema['pattern']).startsWith('^sha256:')) all.push('`sha256:${string}`');
   else if (properties || type === 'object') {
     const required = (schema['required'] ?? []) as string[];
     const members = Object.entries((properties ?? {}) as Record<string, DescribedSchema>).map(([name, each]) =>

@@ -1,39 +1,9 @@
 import { asTitle, shownState } from '../model/states.ts';
-import {
-  perform,
-  here,
-  mayPublish,
-  type ConsoleRequest,
-  nextOf,
-  performList,
-  type ListPage,
-} from './console-request.ts';
+import { perform, here, mayPublish, type ConsoleRequest, nextOf, performList, type Listed } from './console-request.ts';
 import { facts, stateCell, timeCell, type Cell, type Page, type Section } from './pages.ts';
 import { countText } from '../model/problem.ts';
 
-/** Something that is held, as the management API describes it. */
-interface HeldRecord {
-  id: string;
-  resource: string;
-  state: 'waiting' | 'approved' | 'rejected';
-  source: string;
-  version: string;
-  comparedWith: string | null;
-  latest: string | null;
-  /** Of one that is read alone. */
-  approvers?: string[];
-  repository: string | null;
-  commit: string | null;
-  authors: string[];
-  changes: { rule: string; message: string; pointer: string; operations?: string[]; reach?: number }[];
-  more: number;
-  decisions: { verdict: string; name: string; reason: string; at: string }[];
-  mayDecide: boolean;
-  whyNot: string | null;
-  preview: string | null;
-  heldAt: string;
-  expiresAt: string;
-}
+type HeldRecord = Listed<'listApprovals'>;
 
 const path = '/approvals/:approval';
 
@@ -41,7 +11,7 @@ const path = '/approvals/:approval';
 const list: Page = {
   path: '/approvals',
   async show(request) {
-    const { body } = await performList<HeldRecord>(request, 'listApprovals', {});
+    const { body } = await performList(request, 'listApprovals', {});
     return {
       eyebrow: `@${request.org}`,
       title: 'Approvals',
@@ -77,7 +47,7 @@ function heldTable(request: ConsoleRequest, items: readonly HeldRecord[]): Pick<
 async function listWaiting(request: ConsoleRequest): Promise<HeldRecord[]> {
   if (!mayPublish(request)) return [];
   const query = { limit: '100' };
-  const { body } = await perform<ListPage<HeldRecord>>(request, 'listApprovals', { query });
+  const { body } = await perform(request, 'listApprovals', { query });
   return body.items.filter(({ state }) => state === 'waiting');
 }
 
@@ -98,7 +68,7 @@ export async function approvalLinks(request: ConsoleRequest): Promise<ReadonlyMa
 const one: Page = {
   path,
   async show(request) {
-    const { body } = await perform<HeldRecord>(request, 'getApproval');
+    const { body } = await perform(request, 'getApproval');
     const { resource, version, state, changes, more, decisions, mayDecide, whyNot, preview, comparedWith } = body;
     const { latest, approvers = [] } = body;
     const left = more === 0 ? '' : ` ${more} more are not shown.`;

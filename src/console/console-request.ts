@@ -10,6 +10,7 @@ import type { Site } from '../site/site.ts';
 import type { ServerContext, SignedIn } from '../server/server-context.ts';
 import { untilClosed } from '../server/request.ts';
 import type { Answer } from '../server/v1/call.ts';
+import type { answers } from '../server/v1/management.d.ts';
 import type { Operations } from '../server/v1/operations.ts';
 
 /** What the pages of the console are made from. */
@@ -52,15 +53,25 @@ export function operationId({ type }: Pick<ConsoleRequest, 'type'>, name: string
   return type === null ? name : nameOperation(name, types[type].operations);
 }
 
+/** What an operation answers with, by its id as for `operationId`. */
+export type Answered<Id extends string> = Id extends keyof answers
+  ? answers[Id]
+  : Id extends `${infer Verb}{${'one' | 'many'}}${infer Rest}`
+    ? Answered<`${Verb}${Id extends `${string}{one}${string}` ? 'Api' : 'Apis'}${Rest}`>
+    : Record<string, unknown>;
+
+/** An item of what a list answers with. */
+export type Listed<Id extends string> = Answered<Id> extends { items: (infer Item)[] } ? Item : never;
+
 /**
  * Performs an operation of the management API, with the path parameters of the page. Throws what `/v1`
  * answers as a problem.
  */
-export async function perform<T = Record<string, unknown>>(
+export async function perform<Id extends string>(
   request: ConsoleRequest,
-  name: string,
+  name: Id,
   { query = {}, body, document, ifMatch, once }: OperationInput = {},
-): Promise<Answer & { body: T }> {
+): Promise<Answer & { body: Answered<Id> }> {
   const { operations, session, org, http, response } = request;
   const operation = operations.find(operationId(request, name));
   const names = operation.parameters.flatMap((parameter) => (parameter.in === 'path' ? [parameter.name] : []));
@@ -89,7 +100,7 @@ export async function perform<T = Record<string, unknown>>(
       return { value: body, document: document ?? null, digest: digestOf(text + digestOf(document ?? '')), size };
     },
   });
-  return answer as Answer & { body: T };
+  return answer as Answer & { body: Answered<Id> };
 }
 
 /** Whether the person has the scope for the resource or site of the page, or for the organization. */
@@ -136,17 +147,15 @@ export async function resourceOf({ context, session, org, type, params }: Consol
   return (await findReadable(context.registry, session.principal, coordinate))?.value ?? null;
 }
 
-/** One page of a list of the management API. */
-export interface ListPage<T> {
-  items: T[];
-  next: string | null;
-}
-
 /** Reads the page of a list that the person's cursor names. `filters`: further parameters of the operation. */
-export function performList<T>(request: ConsoleRequest, operation: string, filters: Record<string, string> = {}) {
+export function performList<Id extends string>(
+  request: ConsoleRequest,
+  operation: Id,
+  filters: Record<string, string> = {},
+) {
   const cursor = request.query.get('cursor');
   const query = { limit: '50', ...filters, ...(cursor !== null && { cursor }) };
-  return perform<ListPage<T>>(request, operation, { query });
+  return perform(request, operation, { query });
 }
 
 /** The query that leads to the next page, or null. */

@@ -33,7 +33,7 @@ import { resourceForms, versionForms } from './resource-forms.ts';
 import { replayPath, showReplay, submitReplay } from './replay-page.ts';
 import { repositoryForms, repositoryPages, repositoryRunPage } from './repository-views.ts';
 import { resourcePage, runPage, runsPage } from './resource-view.ts';
-import { type RunRecord, streamRun } from './run-view.ts';
+import { streamRun } from './run-view.ts';
 import { expiredPage, sendPage, viewPage } from './show.ts';
 import { organizationFor, showStart, submitStart } from './start-page.ts';
 import {
@@ -119,8 +119,8 @@ function routesOf(all: readonly Form[]): Route[] {
 }
 
 /** The stream of a run's changes. */
-function eventsOf({ path }: Page, operation: string): Route {
-  const read = async (request: ConsoleRequest) => (await perform<RunRecord>(request, operation)).body;
+function eventsOf({ path }: Page, operation: 'get{one}Sync' | 'getRepositorySync'): Route {
+  const read = async (request: ConsoleRequest) => (await perform(request, operation)).body;
   return { path: `${path}/events`, get: (request) => streamRun(request, () => read(request)) };
 }
 

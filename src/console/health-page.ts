@@ -1,8 +1,7 @@
-import type { EstateHealth, ScorePart } from '../registry/estate/health.ts';
-import { perform, here, may, type ConsoleRequest } from './console-request.ts';
+import { perform, here, may, type ConsoleRequest, type Answered } from './console-request.ts';
 import { timeCell, type Cell, type Page, type Row, type Tone } from './pages.ts';
 
-type Health = EstateHealth & { formula: { description: string; parts: readonly ScorePart[] } };
+type Health = Answered<'getHealth'>;
 
 /** The most rules that a row names. */
 const maxRules = 3;
@@ -28,7 +27,7 @@ export const healthPage: Page = {
     const [concern] = concerns.find(([name]) => name === asked) ?? concerns[0]!;
     const { org } = request;
     const query = { ...(rule !== '' && { rule }), ...(concern !== '' && { concern }) };
-    const { body } = await perform<Health>(request, 'getHealth', { query });
+    const { body } = await perform(request, 'getHealth', { query });
     const { score, trend, items, formula, truncated, replay } = body;
     const points = trend.flatMap((week) => (week.score === null ? [] : [week.score]));
     return {
@@ -80,7 +79,7 @@ export const healthPage: Page = {
   },
 };
 
-function rowOf(request: ConsoleRequest, item: Health['items'][number], parts: readonly ScorePart[]): Row {
+function rowOf(request: ConsoleRequest, item: Health['items'][number], parts: Health['formula']['parts']): Row {
   const { resource, name, owner, rules, deprecated, undated, counts, version, publishedAt, score } = item;
   const [, type = '', slug = ''] = resource.split('/');
   const failed = rules.filter(({ severity }) => severity !== 'info');

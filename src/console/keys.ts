@@ -1,5 +1,5 @@
 import { type Form, timeCell, type Action, type Cell, type Page } from './pages.ts';
-import { type ConsoleRequest, here, nextOf, performList } from './console-request.ts';
+import { type ConsoleRequest, here, nextOf, performList, type Listed } from './console-request.ts';
 import { isAllowed } from '../model/access.ts';
 import { keyRef, type Key } from '../model/key.ts';
 import { listMembers } from '../registry/keys/people.ts';
@@ -50,27 +50,13 @@ export function isAdmin(request: Pick<ConsoleRequest, 'session' | 'org'>): boole
   return isAllowed(request.session.principal, 'admin', { org: request.org });
 }
 
-/** A key as `/v1` describes it. */
-export interface KeyRecord {
-  id: string;
-  name: string;
-  owner: string | null;
-  scopes: string[];
-  resources: string[] | null;
-  person?: string;
-  use?: 'requests' | 'feeds';
-  organizations?: string[] | null;
-  createdAt: string;
-  expiresAt: string | null;
-  revokedAt: string | null;
-  lastUsedAt: string | null;
-}
+export type KeyRecord = Listed<'listKeys'>;
 
 /** The keys of the organization, and those of people that allow something in it. */
 export const keysPage: Page = {
   path: '/keys',
   async show(request) {
-    const { body } = await performList<KeyRecord>(request, 'listKeys');
+    const { body } = await performList(request, 'listKeys');
     const owners = body.items.map(({ person }) => (person === undefined ? null : `user:${person}`));
     const names = await namesOf(request, owners);
     return {

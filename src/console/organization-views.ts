@@ -7,13 +7,12 @@ import { resourceSection } from './resource-list.ts';
 import { graceDays } from '../registry/lives.ts';
 import { isAdmin, keysPage, namesOf, whoCell } from './keys.ts';
 import { momentCell, timeCell, type Cell, type Page, type Row, type Section, type Tone } from './pages.ts';
-import { rejectedSections, repositoryRow, type FollowedRecord } from './repository-views.ts';
+import { rejectedSections, repositoryRow } from './repository-views.ts';
 import { membersPage } from './people.ts';
 import { splitTarget } from '../server/read/read-request.ts';
 import {
   performList,
   nextOf,
-  type ListPage,
   perform,
   here,
   may,
@@ -24,15 +23,6 @@ import {
 import { healthPage } from './health-page.ts';
 import { settingsPages } from './settings-views.ts';
 import { webhookPages } from './webhook-views.ts';
-
-interface Summary {
-  slug: string;
-  name: string;
-  visibility: string;
-  latest: string | null;
-  updatedAt: string;
-  connection: { repository: string } | null;
-}
 
 /** What the organization has. */
 const overview: Page = {
@@ -57,7 +47,7 @@ const overview: Page = {
 /** The repositories whose last sync failed or rejected something, for whoever may read the whole organization. */
 async function attentionSection(request: ConsoleRequest): Promise<Section[]> {
   if (!may({ ...request, type: null }, 'publish')) return [];
-  const { body } = await perform<ListPage<FollowedRecord>>(request, 'listRepositories', { query: { limit: '100' } });
+  const { body } = await perform(request, 'listRepositories', { query: { limit: '100' } });
   const wrong = body.items.filter(({ state, documents }) => state === 'failed' || documents.rejected > 0);
   if (wrong.length === 0) return [];
   return [
@@ -80,13 +70,7 @@ const audit: Page = {
         return value ? [[name, value]] : [];
       }),
     );
-    const { body } = await performList<{
-      at: string;
-      actor: string | null;
-      origin: string | null;
-      action: string;
-      subject: { kind: string; id: string };
-    }>(request, 'listAudit', asked);
+    const { body } = await performList(request, 'listAudit', asked);
     const names = await namesOf(
       request,
       body.items.map(({ actor }) => actor),
@@ -128,26 +112,20 @@ const deleted: Page = {
     const rows: Row[] = [];
     const query = { limit: '100', deleted: 'true' };
     for (const type of resourceTypes) {
-      const { body } = await perform<ListPage<Summary & { deletedAt: string }>>({ ...request, type }, 'list{many}', {
-        query,
-      });
+      const { body } = await perform({ ...request, type }, 'list{many}', { query });
       for (const { slug, name, deletedAt } of body.items) {
         const params = { type, slug };
         const href = here(request, '/:type/:slug/undelete', params);
         rows.push({
-          cells: [{ text: name, more: `${type}/${slug}` }, timeCell(deletedAt), untilCell(deletedAt)],
+          cells: [{ text: name, more: `${type}/${slug}` }, ...deletedCells(deletedAt)],
           actions: [{ text: 'Bring it back', href }],
         });
       }
     }
-    const { body: sites } = await perform<ListPage<{ slug: string; title: string; deletedAt: string }>>(
-      request,
-      'listSites',
-      { query },
-    );
+    const { body: sites } = await perform(request, 'listSites', { query });
     for (const { slug, title, deletedAt } of sites.items)
       rows.push({
-        cells: [{ text: title, more: `sites/${slug}` }, timeCell(deletedAt), untilCell(deletedAt)],
+        cells: [{ text: title, more: `sites/${slug}` }, ...deletedCells(deletedAt)],
         actions: [{ text: 'Bring it back', href: here(request, '/sites/:site/undelete', { site: slug }) }],
       });
     return {
@@ -166,9 +144,9 @@ const deleted: Page = {
   },
 };
 
-/** The last moment at which what was deleted comes back. */
-function untilCell(deletedAt: string): Cell {
-  return timeCell(new Date(Date.parse(deletedAt) + graceDays * 86_400_000).toISOString());
+/** When it was deleted, and the last moment at which it comes back. */
+function deletedCells(deletedAt = ''): Cell[] {
+  return [timeCell(deletedAt), timeCell(new Date(Date.parse(deletedAt) + graceDays * 86_400_000).toISOString())];
 }
 
 /** Pages of the organization as a whole. */

@@ -5,7 +5,7 @@ import { here, perform, type ConsoleRequest, nextOf, performList } from './conso
 import { showFields, type Field, type Typed } from './fields.ts';
 import { type Form, timeCell, type Page } from './pages.ts';
 import { formPage, sendPage, type ShownForm } from './show.ts';
-import { showKey, keyState, type KeyRecord } from './keys.ts';
+import { showKey, keyState } from './keys.ts';
 import { resourceTypes } from '../model/address.ts';
 import { addressOf } from '../registry/keys/watches.ts';
 
@@ -13,7 +13,7 @@ import { addressOf } from '../registry/keys/watches.ts';
 export const myKeysPage: Page = {
   path: '/keys',
   async show(request) {
-    const { body } = await performList<KeyRecord>(request, 'listMyKeys');
+    const { body } = await performList(request, 'listMyKeys');
     return {
       title: 'Your keys',
       lead: 'For programs that work for you. A key allows what you may do at that moment, and no more than it says.',
@@ -82,14 +82,6 @@ const codeField: Field = {
   maxLength: 20,
 };
 
-interface Question {
-  name: string;
-  scopes: string[];
-  organizations: string[] | null;
-  address: string | null;
-  askedAt: string;
-}
-
 /** Asks for the code; with the code, whether the program gets a key. */
 export async function showDevice(
   request: ConsoleRequest,
@@ -99,7 +91,7 @@ export async function showDevice(
   const code = request.query.get('code');
   if (code === null) return sendDevice(request, { fields: showFields([codeField], typed, new Map()), error: why });
   try {
-    const { body } = await perform<Question>(request, 'getDevice');
+    const { body } = await perform(request, 'getDevice');
     const { name, scopes, organizations, address, askedAt } = body;
     const where = organizations?.map((org) => `@${org}`).join(', ') ?? 'all your organizations';
     sendDevice(request, {
@@ -162,22 +154,13 @@ function sendDevice(request: ConsoleRequest, form: Partial<ShownForm>, status = 
   sendPage(request.response, html, status);
 }
 
-interface WatchRecord {
-  id: string;
-  organization: string;
-  resources: string[] | null;
-  events: string[];
-  rhythm: 'once' | 'daily' | 'weekly';
-  createdAt: string;
-}
-
 const rhythms = { once: 'at once', daily: 'once a day', weekly: 'once a week' } as const;
 
 /** What the person who is signed in gets mail about. */
 export const watchesPage: Page = {
   path: '/watches',
   async show(request) {
-    const { body } = await performList<WatchRecord>(request, 'listMyWatches');
+    const { body } = await performList(request, 'listMyWatches');
     const to = await addressOf(
       request.context.registry,
       `user:${request.session.principal.kind === 'key' ? '' : request.session.principal.id}`,
@@ -233,7 +216,7 @@ export const watchForms: readonly Form[] = [
     operation: 'deleteMyWatch',
     title: 'End the watch',
     about: async (request) => {
-      const { body } = await perform<{ items: WatchRecord[] }>(request, 'listMyWatches', { query: { limit: '100' } });
+      const { body } = await perform(request, 'listMyWatches', { query: { limit: '100' } });
       const watch = body.items.find(({ id }) => id === request.params['watch']);
       return watch ? `@${watch.organization} ${watch.resources?.join(', ') ?? ''}` : '';
     },

@@ -1,6 +1,5 @@
 import { isRegistryError, type RegistryError } from '../model/errors.ts';
 import { types } from '../model/kinds.ts';
-import type { Comparison } from '../model/comparison.ts';
 import { comparedWith, whyCompared } from '../model/compared-with.ts';
 import { createReport, holdIn, type Report } from '../model/problem.ts';
 import { findVersion } from '../model/resource.ts';
@@ -47,7 +46,7 @@ export async function submitPublish(request: ConsoleRequest, typed: Typed): Prom
   const text = typed['/document']?.[0] ?? '';
   const version = typed['/version']?.[0]?.trim() ?? '';
   try {
-    const { body } = await perform<Published>(request, 'publish{one}', {
+    const { body } = await perform(request, 'publish{one}', {
       body: {
         document: text === '' ? '' : '-',
         ...(version !== '' && { version }),
@@ -62,7 +61,11 @@ export async function submitPublish(request: ConsoleRequest, typed: Typed): Prom
       return request.response.redirect(303, to);
     }
     const changes = body.outcome === 'published' ? await changesIn(request, text, body.version) : null;
-    send(request, typed, { report: body.report, verdict: verdictOf({ ...body, text, asked: version }), changes });
+    send(request, typed, {
+      report: body.report as Report,
+      verdict: verdictOf({ ...body, text, asked: version }),
+      changes,
+    });
   } catch (error) {
     if (!isRegistryError(error)) throw error;
     const faults = faultsIn(error, fieldsFor(request));
@@ -85,7 +88,7 @@ async function changesIn(
   const before = resource && (version === '' ? findVersion(resource, label) : comparedWith(resource, { label }));
   if (!before) return null;
   const asked = { body: { document: '-', from: before.label }, document: Buffer.from(text) };
-  const { body } = await perform<Comparison & { from: string }>(request, 'compare{one}', asked);
+  const { body } = await perform(request, 'compare{one}', asked);
   return { ...body, why: version === '' ? 'the latest version' : whyCompared(resource, { label }) };
 }
 
@@ -120,8 +123,8 @@ function send(request: ConsoleRequest, typed: Typed | null, result: CheckResult)
 export const publishedPage: Page = {
   path: '/:type/:slug/published/:version',
   async show(request) {
-    const { body } = await perform<{ url: string; coordinate: string; version: string }>(request, 'get{one}Version');
-    const { visibility } = (await perform<{ visibility: string }>(request, 'get{one}')).body;
+    const { body } = await perform(request, 'get{one}Version');
+    const { visibility } = (await perform(request, 'get{one}')).body;
     return {
       eyebrow: body.coordinate,
       title: `Version ${body.version} is published`,

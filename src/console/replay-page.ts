@@ -1,25 +1,21 @@
 import { countText } from '../model/problem.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
-import type { Replayed, Totals } from '../registry/gate/replay.ts';
 import { problemTypes } from '../server/error-answers.ts';
 import { sendCheckedForm, type CheckResult, sendPage, viewPage } from './show.ts';
 import { faultsIn, type Field, type Typed } from './fields.ts';
 import { findingSection } from './run-view.ts';
 import type { Row, Section } from './pages.ts';
 import { documentField, reportOf } from './publish-page.ts';
-import { perform, here, may, subjectOf, type ConsoleRequest } from './console-request.ts';
+import { perform, here, may, subjectOf, type ConsoleRequest, type Answered } from './console-request.ts';
 
 export const replayPath = '/:type/:slug/replay';
 
-interface Replay {
-  items: Replayed[];
-  totals: Totals;
-  next: string | null;
-}
+type Replay = Answered<'replayRuleset'>;
+type Replayed = Replay['items'][number];
 
 async function fieldsFor(request: ConsoleRequest): Promise<Field[]> {
   const query = { limit: '50' };
-  const { body } = await perform<{ items: { version: string }[] }>(request, 'list{one}Versions', { query });
+  const { body } = await perform(request, 'list{one}Versions', { query });
   return [
     {
       ...documentField('a ruleset'),
@@ -55,7 +51,7 @@ export async function submitReplay(request: ConsoleRequest, typed: Typed): Promi
   const text = typed['/document']?.[0] ?? '';
   const cursor = typed['cursor']?.[0];
   try {
-    const { body } = await perform<Replay>(request, 'replayRuleset', {
+    const { body } = await perform(request, 'replayRuleset', {
       query: { limit: '100', ...(cursor && { cursor }) },
       ...(version === '' ? { body: { document: '-' }, document: Buffer.from(text) } : { body: { version } }),
     });

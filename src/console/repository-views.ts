@@ -1,32 +1,18 @@
 import { parseCoordinate } from '../model/address.ts';
 import { countText } from '../model/problem.ts';
-import { countState, shownState, type StateCounts } from '../model/states.ts';
+import { countState, shownState } from '../model/states.ts';
 import { facts, stateCell, timeCell, type Cell, type Page, type Row, type Section, type Form } from './pages.ts';
 import { isAdmin } from './keys.ts';
-import { runTable, runView, type RunRecord } from './run-view.ts';
-import { perform, here, may, type ConsoleRequest } from './console-request.ts';
+import { runTable, runView } from './run-view.ts';
+import { perform, here, may, type ConsoleRequest, type Listed } from './console-request.ts';
 
-/** A followed repository, as the management API describes it. */
-export interface FollowedRecord {
-  id: string;
-  repository: string;
-  branch: string | null;
-  path: string | null;
-  visibility: string | null;
-  versions: string | null;
-  state: string;
-  detail: string | null;
-  commit: string | null;
-  syncedAt: string | null;
-  documents: StateCounts;
-  rejected: { path: string; resource: string; outcome: string; detail: string | null }[];
-}
+export type FollowedRecord = Listed<'listRepositories'>;
 
 const list: Page = {
   path: '/repositories',
   async show(request) {
     const cursor = request.query.get('cursor');
-    const { body } = await perform<{ items: FollowedRecord[]; next: string | null }>(request, 'listRepositories', {
+    const { body } = await perform(request, 'listRepositories', {
       query: { limit: '50', ...(cursor !== null && { cursor }) },
     });
     return {
@@ -52,8 +38,8 @@ const list: Page = {
 const one: Page = {
   path: '/repositories/:repository',
   async show(request) {
-    const { body } = await perform<FollowedRecord>(request, 'getRepository');
-    const runs = await perform<{ items: RunRecord[] }>(request, 'listRepositorySyncs', { query: { limit: '20' } });
+    const { body } = await perform(request, 'getRepository');
+    const runs = await perform(request, 'listRepositorySyncs', { query: { limit: '20' } });
     const hrefOf = (run: string) => here(request, '/repositories/:repository/runs/:run', { run });
     return {
       eyebrow: 'Repository',
@@ -91,7 +77,7 @@ const one: Page = {
 export const repositoryRunPage: Page = {
   path: '/repositories/:repository/runs/:run',
   async show(request) {
-    const { body } = await perform<RunRecord>(request, 'getRepositorySync');
+    const { body } = await perform(request, 'getRepositorySync');
     return runView(
       request,
       body,

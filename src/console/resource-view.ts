@@ -1,5 +1,5 @@
 import type { Coordinate } from '../model/address.ts';
-import { countText, type Report } from '../model/problem.ts';
+import { countText } from '../model/problem.ts';
 import { coordinateOf, nameOf } from '../model/resource.ts';
 import { types } from '../model/kinds.ts';
 import { mayReadOrganization } from '../registry/readable.ts';
@@ -16,32 +16,13 @@ import {
   type Section,
   type View,
 } from './pages.ts';
-import { reportSection, runTable, runView, type RunRecord } from './run-view.ts';
+import { reportSection, runTable, runView } from './run-view.ts';
 import { approvalLinks } from './approvals.ts';
-import { perform, here, may, subjectOf, type ConsoleRequest } from './console-request.ts';
+import { perform, here, may, subjectOf, type ConsoleRequest, type Answered, type Listed } from './console-request.ts';
 
-/** A resource, as the management API describes it. */
-interface ResourceRecord {
-  slug: string;
-  name: string;
-  description: string;
-  visibility: string;
-  ruleset: string | null;
-  latest: string | null;
-  latestPinned: boolean;
-  connection: object | null;
-  url: string;
-  /** Of a document that was rejected before anything was published. */
-  rejected?: { repository: string; path: string; detail: string | null; since: string | null; report: Report | null };
-}
+type ResourceRecord = Answered<'get{one}'>;
 
-interface VersionRecord {
-  version: string;
-  publishedAt: string;
-  latest: boolean;
-  status: { state: 'active' | 'deprecated' | 'yanked' | 'withdrawn'; reason?: string };
-  url: string;
-}
+type VersionRecord = Listed<'list{one}Versions'>;
 
 const path = '/:type/:slug';
 
@@ -49,11 +30,9 @@ const path = '/:type/:slug';
 export const resourcePage: Page = {
   path,
   async show(request) {
-    const { body: resource } = await perform<ResourceRecord>(request, 'get{one}');
+    const { body: resource } = await perform(request, 'get{one}');
     if (resource.rejected !== undefined) return rejectedView(request, resource, resource.rejected);
-    const versions = await perform<{ items: VersionRecord[]; next: string | null }>(request, 'list{one}Versions', {
-      query: { limit: '50' },
-    });
+    const versions = await perform(request, 'list{one}Versions', { query: { limit: '50' } });
     const isPublisher = may(request, 'publish');
     const isAdmin = may(request, 'admin');
     const target = { org: request.org, type: request.type!, slug: resource.slug };
@@ -115,22 +94,12 @@ export const resourcePage: Page = {
   },
 };
 
-interface UserRecord {
-  coordinate?: string;
-  version?: string;
-  consumer?: { organization: string; name: string };
-  uses: { range: string; version: string };
-  behind: number;
-}
-
 const versionsLead =
   'Deprecate warns whoever reads a version. Yank keeps it for whoever names it, and ranges and latest pass it over. Withdraw deletes its bytes for everybody.';
 
 /** The first of those who use the resource. */
 async function usersSection(request: ConsoleRequest, target: Coordinate): Promise<Section> {
-  const { body } = await perform<{ items: UserRecord[]; next: string | null }>(request, 'list{one}Dependants', {
-    query: { limit: '10' },
-  });
+  const { body } = await perform(request, 'list{one}Dependants', { query: { limit: '10' } });
   return {
     title: 'Used by',
     lead: 'They have one of its versions. Before you change what they rely on, see who is behind.',
@@ -208,7 +177,7 @@ function versionRow(
     cells: [
       { text: version, isCode: true, ...(state !== 'withdrawn' && { href: url }), ...(latest && { more: 'latest' }) },
       timeCell(publishedAt),
-      stateCell(state, status.reason),
+      stateCell(state, 'reason' in status ? status.reason : null),
     ],
     actions: [
       ...(isPublisher && state === 'active' ? [to('Deprecate', 'deprecate'), to('Yank', 'yank')] : []),
@@ -224,12 +193,10 @@ async function connectionSection(
   { isPublisher, isAdmin }: { isPublisher: boolean; isAdmin: boolean },
 ): Promise<Section> {
   const title = 'Repository';
-  const connection = await perform<Record<string, string | null>>(request, 'get{one}Connection').catch(
-    (error: unknown) => {
-      if (isRegistryError(error, 'not_found')) return null;
-      throw error;
-    },
-  );
+  const connection = await perform(request, 'get{one}Connection').catch((error: unknown) => {
+    if (isRegistryError(error, 'not_found')) return null;
+    throw error;
+  });
   if (connection === null) {
     return {
       title,
@@ -261,7 +228,7 @@ async function connectionSection(
 export const runsPage: Page = {
   path: `${path}/runs`,
   async show(request): Promise<View> {
-    const { body } = await perform<{ items: RunRecord[] }>(request, 'list{one}Syncs', { query: { limit: '50' } });
+    const { body } = await perform(request, 'list{one}Syncs', { query: { limit: '50' } });
     const hrefOf = (run: string) => here(request, `${path}/runs/:run`, { run });
     return {
       title: 'Runs',
@@ -276,7 +243,7 @@ export const runsPage: Page = {
 export const runPage: Page = {
   path: `${path}/runs/:run`,
   async show(request) {
-    const { body } = await perform<RunRecord>(request, 'get{one}Sync');
+    const { body } = await perform(request, 'get{one}Sync');
     return runView(
       request,
       body,

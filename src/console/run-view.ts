@@ -3,9 +3,9 @@ import { type Cell, type Section, facts, momentCell, stateCell, timeCell, type V
 import { parseCoordinate } from '../model/address.ts';
 import type { Trigger } from '../model/connection.ts';
 import { commitLinks } from '../site/pages/describe-version.ts';
-import { countOutcomes, countState, shownState, type Outcome } from '../model/states.ts';
+import { countOutcomes, countState, shownState } from '../model/states.ts';
 import { approvalLinks } from './approvals.ts';
-import { here, may, type ConsoleRequest } from './console-request.ts';
+import { type Answered, here, may, type ConsoleRequest } from './console-request.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import { RegistryError } from '../model/errors.ts';
 import { createWaitingPlaces } from '../scheduling/places.ts';
@@ -68,33 +68,23 @@ function placeText(line: number, file: string | undefined, path: string): string
 }
 
 /** The report of a document as a reader may see it. */
-export function reportSection(path: string, { problems, hidden = 0 }: Report, link?: FileLink): Section {
+export function reportSection(path: string, { problems, hidden = 0 }: ShownReport, link?: FileLink): Section {
   const section = findingSection(`Findings in ${path}`, problems, path, link);
   const more = hidden === 0 ? '' : `${hidden} of a private ruleset are not shown.`;
   return { ...section, lead: [section.lead ?? '', more].filter(Boolean).join(' ') };
 }
 
-/** A run, as the management API describes it: of a resource, or of a repository. */
-export interface RunRecord {
-  id: string;
-  state: string;
-  trigger: Trigger;
-  repository: string;
-  /** The commit that it read; null until it is known. */
-  to?: string | null;
-  startedAt: string;
-  finishedAt: string | null;
-  progress: { done: number; total: number } | null;
-  detail: string | null;
-  documents: {
-    path: string;
-    resource?: string | null;
-    outcome: Outcome;
-    version: string | null;
-    detail: string | null;
-    report?: Report | null;
-  }[];
-}
+/** What is shown of a report. */
+type ShownReport = Pick<Report, 'problems' | 'hidden'>;
+
+type RepositoryRun = Answered<'getRepositorySync'>;
+type Read = Omit<RepositoryRun['documents'][number], 'resource' | 'report'> & {
+  resource?: string | null;
+  report?: ShownReport | null;
+};
+
+/** A run of a resource, or of a repository. */
+export type RunRecord = Omit<RepositoryRun, 'documents'> & { documents: Read[] };
 
 export function runTable(runs: readonly RunRecord[], hrefOf: (id: string) => string): Omit<Section, 'title'> {
   return {
@@ -114,9 +104,7 @@ export function runTable(runs: readonly RunRecord[], hrefOf: (id: string) => str
 /** The most rejected documents whose findings are shown. */
 const maxReports = 20;
 
-type Read = RunRecord['documents'][number];
-
-function hasReport(document: Read): document is Read & { report: Report } {
+function hasReport(document: Read): document is Read & { report: ShownReport } {
   return document.outcome === 'rejected' && (document.report ?? null) !== null;
 }
 

@@ -1,22 +1,8 @@
-import { quotaNames, type QuotaName, type Quotas } from '../config/organization-config.ts';
-import type { Team } from '../model/ownership.ts';
-import type { Gate } from '../model/gate.ts';
+import { quotaNames, type QuotaName } from '../config/organization-config.ts';
 import { facts, type Page } from './pages.ts';
-import { assertMay, perform, here } from './console-request.ts';
+import { assertMay, perform, here, type Answered } from './console-request.ts';
 
-interface Settings extends Gate {
-  ruleset: string | null;
-  configured: boolean;
-  visibility: string;
-  validation: string;
-  fromConfiguration: string[];
-  teams: Record<string, Team>;
-}
-
-interface Limits {
-  quotas: Quotas;
-  usage: Record<QuotaName, number>;
-}
+type Limits = Answered<'getLimits'>;
 
 const inFindings = {
   error: 'errors reject a document',
@@ -40,9 +26,9 @@ const settings: Page = {
   async show(request) {
     assertMay(request, 'admin');
     const { org } = request;
-    const { body } = await perform<Settings>(request, 'getOrganization');
+    const { body } = await perform(request, 'getOrganization');
     const { ruleset, configured } = body;
-    const limits = await perform<Limits>(request, 'getLimits');
+    const limits = await perform(request, 'getLimits');
     const { blockOn, ratchet, compatibility, impact, approval, fromConfiguration: fixed } = body;
     const fact = (name: string, text: string) =>
       fixed.includes(name) ? { text, more: 'set by the configuration of the registry' } : text;
@@ -121,7 +107,7 @@ const quotaTitles: Readonly<Record<QuotaName, string>> = {
 };
 
 function quotaText(name: QuotaName, { usage, quotas }: Limits): string {
-  const [used, limit] = [usage[name], quotas[name]].map((count) => count?.toLocaleString('en-US'));
+  const [used, limit] = [usage![name], quotas[name]].map((count) => count?.toLocaleString('en-US'));
   return limit === undefined ? `${used}, without a limit` : `${used} of ${limit}`;
 }
 

@@ -4,8 +4,8 @@ import { splitTarget } from '../server/read/read-request.ts';
 import { type ShownField, showFields, type Field, type Typed } from './fields.ts';
 import { sectionsOf } from './organization-views.ts';
 import { shownTable, type View } from './pages.ts';
-import { here, mayPublish, nobodys, type Console, type ConsoleRequest } from './console-request.ts';
-import { countsInWords, type Comparison } from '../model/comparison.ts';
+import { here, mayPublish, nobodys, type Answered, type Console, type ConsoleRequest } from './console-request.ts';
+import { countsInWords, type Verdict } from '../model/comparison.ts';
 import type { Report } from '../model/problem.ts';
 import { newId } from '../registry/registry.ts';
 import { verdictTags } from '../site/pages/diff-page.ts';
@@ -148,7 +148,7 @@ export interface CheckResult {
   report?: Report | null;
   verdict?: ShownForm['verdict'];
   /** What would change, compared with which version, and why with that one. */
-  changes?: (Comparison & { from: string; why: string }) | null;
+  changes?: (Answered<'compare{one}'> & { why: string }) | null;
   /** Safe HTML of the page that would be published. */
   preview?: string | null;
   status?: number;
@@ -198,7 +198,7 @@ function showChanges({ from, why, counts, changes, reason }: NonNullable<CheckRe
   const words = total === 0 ? 'nothing changes' : countsInWords(counts);
   return {
     summary: reason ?? `Compared with ${from}, ${why}: ${words}.`,
-    items: shown.map(({ verdict, message }) => ({ ...verdictTags[verdict], message })),
+    items: shown.map(({ verdict, message }) => ({ ...verdictTags[verdict as Verdict], message })),
     left: total - shown.length,
   };
 }

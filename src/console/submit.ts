@@ -212,17 +212,13 @@ const completions: Readonly<Record<string, (request: ConsoleRequest) => Promise<
   async '/ruleset'(request) {
     const query = { limit: '100' };
     const asked = { ...request, type: 'rulesets' as const };
-    const { body } = await perform<{ items: { coordinate: string }[] }>(asked, 'list{many}', { query });
+    const { body } = await perform(asked, 'list{many}', { query });
     return { options: body.items.map(({ coordinate }) => ({ value: coordinate, text: coordinate })) };
   },
 
   async '/latest'(request) {
-    const { body } = await perform<{ items: { version: string; status: { state: string } }[] }>(
-      request,
-      'list{one}Versions',
-      { query: { limit: '100' } },
-    );
-    const { latestPinned } = (await perform<{ latestPinned: boolean }>(request, 'get{one}')).body;
+    const { body } = await perform(request, 'list{one}Versions', { query: { limit: '100' } });
+    const { latestPinned } = (await perform(request, 'get{one}')).body;
     const offered = body.items.filter(({ status }) => ['active', 'deprecated'].includes(status.state));
     const ruled = await ruledLatest(request);
     const options = [

@@ -1,22 +1,12 @@
-import { performList, nextOf, perform, here, type ConsoleRequest } from './console-request.ts';
+import { performList, nextOf, perform, here, type ConsoleRequest, type Listed } from './console-request.ts';
 import { facts, momentCell, timeCell, type Action, type Cell, type Page, type Form } from './pages.ts';
 
-interface WebhookRecord {
-  id: string;
-  url: string;
-  description: string;
-  format: string;
-  events: string[] | null;
-  resources: string[] | null;
-  state: string;
-  reason: string | null;
-  failingSince: string | null;
-}
+type WebhookRecord = Listed<'listWebhooks'>;
 
 const webhooks: Page = {
   path: '/webhooks',
   async show(request) {
-    const { body } = await performList<WebhookRecord>(request, 'listWebhooks');
+    const { body } = await performList(request, 'listWebhooks');
     return {
       eyebrow: `@${request.org}`,
       title: 'Webhooks',
@@ -54,16 +44,8 @@ function webhookState({ state, reason, failingSince }: WebhookRecord): Cell {
 const webhook: Page = {
   path: '/webhooks/:webhook',
   async show(request) {
-    const { body } = await perform<WebhookRecord>(request, 'getWebhook');
-    const deliveries = await performList<{
-      id: string;
-      type: string;
-      subject: string;
-      time: string;
-      state: string;
-      attempts: { at: string; status: number | null; error: string | null }[];
-      nextAt: string | null;
-    }>(request, 'listDeliveries');
+    const { body } = await perform(request, 'getWebhook');
+    const deliveries = await performList(request, 'listDeliveries');
     const to = (verb: string) => here(request, `/webhooks/:webhook/${verb}`);
     const now = webhookState(body);
     return {

@@ -27,9 +27,9 @@ export interface Problem {
   /** Where the rule is explained: the URL in the ruleset. */
   documentationUrl?: string;
   /** Whether an attached ruleset found it. */
-  ofRuleset?: true;
+  ofRuleset?: boolean;
   /** Whether the latest version has it too, so that it does not block (`ratchet`). */
-  known?: true;
+  known?: boolean;
 }
 
 /** Which findings of a ruleset reject a document. */

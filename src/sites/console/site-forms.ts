@@ -3,7 +3,7 @@ import { siteWords } from '../../model/kinds.ts';
 import { type Form, facts } from '../../console/pages.ts';
 import { fitsTheme, themeFiles } from '../model/theme.ts';
 import type { Field, ReadText } from '../../console/fields.ts';
-import { type ListPage, perform, type ConsoleRequest } from '../../console/console-request.ts';
+import { perform, type ConsoleRequest } from '../../console/console-request.ts';
 import type { NavigationItem, SiteVersion } from '../model/documentation-site.ts';
 import { isPagePath } from '../model/page-path.ts';
 
@@ -253,7 +253,7 @@ async function filesOf(request: ConsoleRequest): Promise<string[]> {
   let cursor: string | null = '';
   for (let list = 0; list < maxLists && cursor !== null; list++) {
     const query: Record<string, string> = { limit: '100', ...(cursor !== '' && { cursor }) };
-    const { body }: { body: ListPage<{ path: string }> } = await perform(request, 'listSiteFiles', { query });
+    const { body } = await perform(request, 'listSiteFiles', { query });
     files.push(...body.items.map(({ path }) => path));
     cursor = body.next;
   }

@@ -12,12 +12,6 @@ import { reportOf } from '../../console/publish-page.ts';
 /** The editor of a page: `?file=guide/start.md`, or none for a new page. */
 export const editPath = '/sites/:site/edit';
 
-interface PageRecord {
-  title: string | null;
-  markdown: string;
-  api: string | null;
-}
-
 /** The entity tag of a page that does not exist. */
 const absent = '"0"';
 
@@ -53,7 +47,7 @@ export async function showEditor(
   await perform(request, 'getSite');
   const file = request.query.get('file');
   if (file === null) {
-    const { body } = await perform<{ items: unknown[] }>(request, 'listSitePages', { query: { limit: '1' } });
+    const { body } = await perform(request, 'listSitePages', { query: { limit: '1' } });
     const first: Typed = { '/path': ['index.md'], '/text': [newPage] };
     return send(request, body.items.length === 0 ? first : null, {}, null);
   }
@@ -107,10 +101,7 @@ function theirs(text: string): string {
 }
 
 async function readPage(request: ConsoleRequest, page: string): Promise<{ text: string; etag: string }> {
-  const { body, headers } = await perform<PageRecord>(
-    { ...request, params: { ...request.params, page } },
-    'getSitePage',
-  );
+  const { body, headers } = await perform({ ...request, params: { ...request.params, page } }, 'getSitePage');
   const { title, markdown, api } = body;
   return { text: title === null ? markdown : headOf({ title, api }) + markdown, etag: headers!['ETag']! };
 }
@@ -190,11 +181,11 @@ export async function submitSitePublish(request: ConsoleRequest, typed: Typed): 
 
 async function deploy(request: ConsoleRequest, dryRun: boolean, once = ''): Promise<CheckResult> {
   try {
-    const { body } = await perform<{ report: Report }>(request, 'deploySite', {
+    const { body } = await perform(request, 'deploySite', {
       body: { dryRun },
       ...(!dryRun && /^[0-9a-z]{20}$/.test(once) && { once }),
     });
-    const { report } = body;
+    const report = body.report as Report;
     const verdict = { text: 'This can be published. Readers see it at once.', tone: 'good' as const };
     return { report: report.problems.length === 0 ? null : report, verdict };
   } catch (error) {

@@ -3,49 +3,23 @@ import {
   may,
   performList,
   nextOf,
-  type ListPage,
   perform,
   here,
   mayPublish,
   type ConsoleRequest,
+  type Answered,
 } from '../../console/console-request.ts';
 import { facts, readersCell, stateCell, timeCell, type Action, type Page, type Section } from '../../console/pages.ts';
 import { namesOf, whoCell } from '../../console/keys.ts';
 
-interface SiteRecord {
-  slug: string;
-  title: string;
-  description: string;
-  visibility: string;
-  blockOn: string;
-  connection: { repository: string; folder: string } | null;
-  current: string | null;
-  updatedAt: string;
-  url: string;
-}
+type SiteRecord = Answered<'getSite'>;
 
-type ConnectionRecord = Record<string, string | null>;
-
-interface FileRecord {
-  path: string;
-  mediaType: string;
-  size: number;
-  updatedAt: string;
-}
-
-interface DeploymentRecord {
-  id: string;
-  publishedAt: string;
-  by: string;
-  again: string | null;
-  followed: string | null;
-  current: boolean;
-}
+type ConnectionRecord = Answered<'getSiteConnection'>;
 
 const sites: Page = {
   path: '/sites',
   async show(request) {
-    const { body } = await performList<SiteRecord>(request, 'listSites');
+    const { body } = await performList(request, 'listSites');
     return {
       eyebrow: `@${request.org}`,
       title: 'Sites',
@@ -76,11 +50,11 @@ const sites: Page = {
 const site: Page = {
   path: '/sites/:site',
   async show(request) {
-    const { body } = await perform<SiteRecord>(request, 'getSite');
+    const { body } = await perform(request, 'getSite');
     const isPublisher = may(request, 'publish');
     const isAdmin = may(request, 'admin');
     const isEditable = isPublisher && body.connection === null;
-    const connection = body.connection && (await perform<ConnectionRecord>(request, 'getSiteConnection')).body;
+    const connection = body.connection && (await perform(request, 'getSiteConnection')).body;
     // Where its stele.yaml says them, a change here would last until the next push.
     const hasOwnSettings = isPublisher && connection?.settings !== 'stele.yaml';
     const link = (text: string, to: string, more: Partial<Action> = {}): Action => ({
@@ -105,7 +79,7 @@ const site: Page = {
           title: 'Settings',
           facts: facts([
             ['Address', { text: body.url, href: body.url, isCode: true }],
-            ['Publishing stops at', { none: 'nothing', warn: 'errors and warnings' }[body.blockOn] ?? 'errors'],
+            ['Publishing stops at', { none: 'nothing', warn: 'errors and warnings', error: 'errors' }[body.blockOn]],
           ]),
           actions: [
             ...(hasOwnSettings
@@ -133,7 +107,7 @@ async function filesSection(
   const title = 'Pages and files';
   if (connection !== null)
     return { title, lead: `They come from ${connection.repository}. Change them there: each push is published.` };
-  const { body } = await performList<FileRecord>(request, 'listSiteFiles');
+  const { body } = await performList(request, 'listSiteFiles');
   const to = (text: string, path: string, file: string, more: Partial<Action> = {}): Action => ({
     text,
     href: `${here(request, `/sites/:site${path}`)}?file=${encodeURIComponent(file)}`,
@@ -204,7 +178,7 @@ function connectionSection(
 }
 
 async function deploymentsSection(request: ConsoleRequest, isPublisher: boolean): Promise<Section> {
-  const { body } = await perform<ListPage<DeploymentRecord>>(request, 'listDeployments', { query: { limit: '20' } });
+  const { body } = await perform(request, 'listDeployments', { query: { limit: '20' } });
   const names = await namesOf(
     request,
     body.items.map(({ by }) => by),

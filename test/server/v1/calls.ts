@@ -1,5 +1,5 @@
 import type { Client as TypedClient } from 'openapi-fetch';
-import type { paths } from './management.d.ts';
+import type { paths } from '../../../src/server/v1/management.d.ts';
 
 export type Client = TypedClient<paths>;
 

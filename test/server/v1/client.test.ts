@@ -9,7 +9,7 @@ import { createTestRegistry, publishVersion } from '../registry.ts';
 import { documentOf, openApi, unlimited, type Api } from './api.ts';
 import { calls, type Client } from './calls.ts';
 import { breaches, description } from './described.ts';
-import type { paths } from './management.d.ts';
+import type { paths } from '../../../src/server/v1/management.d.ts';
 import { createTestRepository } from './repository.ts';
 
 /**
