@@ -144,7 +144,13 @@ export function readSettings(
   limits: CompileLimits,
 ): { settings: Settings | null; report: Report } {
   const parsed = parseFile(path, bytes, limits);
-  if (!parsed.ok) return { settings: null, report: createReport(parsed.problems) };
+  if (!parsed.ok) {
+    // What an interrupted write leaves must not publish everything.
+    const isEmpty = !/^[^\S\n]*[^\s#]/m.test(Buffer.from(bytes).toString());
+    const says = 'The file is empty, so nothing is published. Write {} for no settings, or delete it.';
+    const problems = parsed.problems.map((one) => (isEmpty ? { ...one, message: says } : one));
+    return { settings: null, report: createReport(problems) };
+  }
   const { file } = parsed;
   // Only now: many sandboxes never read settings.
   validate ??= new Ajv2020(options).compile(around);

@@ -222,6 +222,28 @@ describe('a file in the way is told, and nothing is changed:', () => {
     expect(parseLock(await one.text(lockName))).toEqual([]);
   });
 
+  test('one that is another version than the lock says, also where only newer ones are asked for', async () => {
+    const one = await consumerOfMoney();
+    const other = await consumer();
+    await other.run(`add @acme/schemas/money@1.5.0 --as money.json --registry ${world.registry}`);
+    await writeFile(one.file('schemas/money.json'), await other.text('money.json'));
+    expect((await one.run('outdated')).stdout).toContain('schemas/money.json is not this version: edited by hand\n');
+    expect(JSON.parse((await one.run('outdated --json')).stdout)).toMatchObject({ contracts: [{ file: 'edited' }] });
+    expect(await one.run('install')).toMatchObject({ code: 1, stderr: expect.stringContaining('edited by hand') });
+  });
+
+  test('one whose name differs in case only', async () => {
+    const one = await consumer();
+    await mkdir(one.file('Schemas'));
+    await writeFile(one.file('Schemas/M1.json'), 'mine');
+    const add = (path: string) => one.run(`add @acme/schemas/money --as ${path} --registry ${world.registry}`);
+    const says = (path: string, other: string, name: string) =>
+      `${path}: there is ${other}, which is the same as ${name} where case is ignored. Rename it, or choose another path.\n`;
+    expect(await add('Schemas/m1.json')).toEqual({ code: 2, stdout: '', stderr: says('Schemas/m1.json', 'M1.json', 'm1.json') }); // prettier-ignore
+    expect(await add('schemas/m2.json')).toEqual({ code: 2, stdout: '', stderr: says('schemas/m2.json', 'Schemas', 'schemas') }); // prettier-ignore
+    expect(await readdir(one.path)).toEqual(['.git', 'Schemas']);
+  });
+
   test('one with the line endings of another system', async () => {
     const one = await consumer();
     await one.run(`add @acme/apis/pay@1.0.0 --as pay.yaml --registry ${world.registry}`);

@@ -13,6 +13,18 @@ async function read(text: string) {
 }
 
 describe('a stele.yaml', () => {
+  test.each(['', '# Nothing yet.\n', '\n\n  # a\n'])(
+    'that is empty (%j) publishes nothing, and says so',
+    async (text) => {
+      const { settings, lines } = await read(text);
+      expect(settings).toBeNull();
+      expect(lines).toEqual([
+        '1:1 The file is empty, so nothing is published. Write {} for no settings, or delete it.',
+      ]);
+      expect((await read('{}\n')).settings).toMatchObject({ resources: [] });
+    },
+  );
+
   test('has gates, and exemptions with their places', async () => {
     const { settings, lines } =
       await read(`defaults: { blockOn: warn, ratchet: true, compatibility: semver, impact: block }

@@ -9,7 +9,7 @@ import type { LockedContract } from '../../model/lock.ts';
 import { selectVersion, type Status } from '../../model/resource.ts';
 import { isRegistryError } from '../../model/errors.ts';
 import { exitCodeOf } from '../process-end.ts';
-import type { CompareContracts } from './check-contracts.ts';
+import type { CompareContracts, FileState } from './check-contracts.ts';
 import type { SourceHistory } from './contract-source.ts';
 
 /** `stele list`: prints the contracts of a lock, and whether their files are what it says. */
@@ -49,6 +49,9 @@ interface Outdated extends LockedContract {
   beyond: Newer | null;
 }
 
+/** An entry, and whether its file is what the lock says. */
+type Row = Outdated & { file: FileState };
+
 /** `stele outdated`: says what is newer in the range of each contract and beyond it, and what that would change. */
 export function outdatedCommand(): Command {
   const command = new Command('outdated')
@@ -58,13 +61,14 @@ export function outdatedCommand(): Command {
       const { json = false } = self.optsWithGlobals<LockOptions>();
       const lock = await openLock(self);
       const entries = await entriesNamed(lock, name);
-      const { withComparer } = await import('./check-contracts.ts');
+      const { fileStateOf, withComparer } = await import('./check-contracts.ts');
       const outdated = await withProgressUnless(json, 'Asking registries', (say) =>
         withComparer(self, async (compare) => {
-          const all: Outdated[] = [];
+          const all: Row[] = [];
           for (const entry of entries) {
             say(`Comparing ${entry.contract}: ${all.length + 1} of ${entries.length}`);
-            all.push(await examine(lock.folder, entry, compare).catch(toUnknown(entry)));
+            const examined = await examine(lock.folder, entry, compare).catch(toUnknown(entry));
+            all.push({ ...examined, file: await fileStateOf(lock, entry) });
           }
           return all;
         }),
@@ -143,7 +147,7 @@ function newerThan(
   return { inRange, beyond: latest !== null && isNewer(latest, inRange ?? version) ? latest : null };
 }
 
-async function rowsFor({ contract, version, range, inRange, beyond, status }: Outdated): Promise<string[][]> {
+async function rowsFor({ path, file, contract, version, range, inRange, beyond, status }: Row): Promise<string[][]> {
   const { summaryOfChanges } = await import('./check-contracts.ts');
   const row = (newer: Newer | null, where: string) =>
     newer === null
@@ -163,8 +167,12 @@ async function rowsFor({ contract, version, range, inRange, beyond, status }: Ou
     unknown: `not known: ${'problem' in status ? status.problem : ''}`,
   };
   const text = said[status.state as keyof typeof said] ?? `${status.state}: ${'reason' in status ? status.reason : ''}`;
-  const note = text === '' ? [] : [[contract, version, '', '', text]];
-  return [...note, ...row(inRange, `in ${range}`), ...row(beyond, 'beyond')];
+  const notes = [text, file === 'ok' ? '' : `${path} is not this version: ${states[file]}`].filter(Boolean);
+  return [
+    ...notes.map((note) => [contract, version, '', '', note]),
+    ...row(inRange, `in ${range}`),
+    ...row(beyond, 'beyond'),
+  ];
 }
 
 /** A table for people, with columns as wide as their texts. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { lstat, mkdir, open, rename, rm, realpath } from 'node:fs/promises';
+import { lstat, mkdir, open, readdir, rename, rm, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { RegistryError } from '../../model/errors.ts';
 import { isUtf8 } from 'node:buffer';
@@ -37,6 +37,7 @@ export async function writeTreeFile(folder: string, path: string, bytes: Uint8Ar
   const target = join(folder, path);
   const before = await orNull(lstat(target), path);
   if (before !== null && !before.isFile()) throw notPlain(path, before);
+  if (before === null) await assertAlone(target, path);
   const draft = join(dirname(target), `.${basename(target)}.${randomUUID()}.tmp`);
   try {
     const file = await open(draft, 'wx', before === null ? 0o666 : before.mode);
@@ -72,6 +73,7 @@ async function enter(folder: string, path: string, { creates }: { creates: boole
     let status = await orNull(lstat(at), path);
     if (status === null && !creates) return false;
     if (status === null) {
+      await assertAlone(at, path);
       await mkdir(at).catch((cause: unknown) => {
         if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw unwritable(path, cause);
       });
@@ -82,6 +84,16 @@ async function enter(folder: string, path: string, { creates }: { creates: boole
       throw new RegistryError('malformed', `${path} leads into another repository (${name}). Choose another path.`);
   }
   return true;
+}
+
+/** Throws if what is made here would be one with something else where a file system ignores case and Unicode form. */
+async function assertAlone(target: string, path: string): Promise<void> {
+  const fold = (name: string) => name.normalize('NFC').toLowerCase();
+  const name = basename(target);
+  const other = (await readdir(dirname(target))).find((one) => one !== name && fold(one) === fold(name));
+  if (other === undefined) return;
+  const says = `${path}: there is ${other}, which is the same as ${name} where case is ignored.`;
+  throw new RegistryError('malformed', `${says} Rename it, or choose another path.`);
 }
 
 /** Null for what is not there. Throws `malformed` for everything else that fails. */
