@@ -14,7 +14,7 @@ import { readAudit } from '../registry/audit.ts';
 import { type Registry, newId, type Author } from '../registry/registry.ts';
 import { isAllowed, type Principal } from '../model/access.ts';
 import type { Subject } from './events.ts';
-import { RegistryError } from '../model/errors.ts';
+import { invalidMember, RegistryError } from '../model/errors.ts';
 import type { Generation } from '../store/records.ts';
 import { updateLive, type Guard } from '../registry/lives.ts';
 import { openSecret, sealSecret } from '../registry/seal.ts';
@@ -270,9 +270,7 @@ function checkedUrl(registry: Registry, text: string): string {
     ? { fault: 'must be the whole address, not as it is shown' }
     : readEndpointUrl(registry, text);
   if ('url' in read) return read.url.href;
-  throw new RegistryError('malformed', `The body is not valid: /url ${read.fault}.`, {
-    extra: { errors: [{ pointer: '/url', detail: read.fault }] },
-  });
+  throw invalidMember('/url', read.fault);
 }
 
 /**

@@ -54,9 +54,8 @@ export class RegistryError extends Error {
 }
 
 /** The error for one member of a body. `detail`: the rest of a sentence that begins with its pointer, without a period. */
-export function invalidMember(pointer: string, detail: string): RegistryError {
-  const extra = { errors: [{ pointer, detail }] };
-  return new RegistryError('malformed', `The body is invalid: ${pointer} ${detail}.`, { extra });
+export function invalidMember(pointer: string, detail: string, errors = [{ pointer, detail }]): RegistryError {
+  return new RegistryError('malformed', `The body is invalid: ${pointer} ${detail}.`, { extra: { errors } });
 }
 
 /** Whether a caught value is a RegistryError, with this code if one is given. */

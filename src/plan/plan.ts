@@ -239,7 +239,7 @@ export async function findMoves(
   if (gone.length === 0) return moves;
   const places = new Map<string, string[]>();
   for (const [path, blob] of files) {
-    if (!Object.hasOwn(documents, path)) places.set(blob, [...(places.get(blob) ?? []), path]);
+    if (!Object.hasOwn(documents, path)) places.getOrInsert(blob, []).push(path);
   }
   const taken = new Set<string>();
   for (const [from, { inputs }] of gone) {

@@ -192,8 +192,7 @@ async function checkOneLog(check: Check, log: string, witnesses: Witnesses): Pro
       damaged(entryKey(log, sealed.sequence), `${against} tells of another entry ${sealed.sequence}.`);
     for (const { name, owner, value } of itemsOfLog(sealed)) {
       const version = value as Version;
-      const versions = owners.get(owner) ?? new Map<string, Version>();
-      owners.set(owner, versions.set(name, version));
+      owners.getOrInsertComputed(owner, () => new Map<string, Version>()).set(name, version);
       check.named.add(version.manifest);
     }
     check.progress();

@@ -50,9 +50,7 @@ export function createBursts({ size, longestPause }: BurstOptions): Bursts {
 
   return async (owner, task) => {
     await new Promise<void>((resolve) => {
-      const tasks = waiting.get(owner);
-      if (tasks === undefined) waiting.set(owner, [resolve]);
-      else tasks.push(resolve);
+      waiting.getOrInsert(owner, []).push(resolve);
       begin();
     });
     try {

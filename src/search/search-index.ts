@@ -66,9 +66,7 @@ function createTermIndex<Source extends TermSource>(budget: { all: number; organ
         continue;
       }
       places.set(term, [source, at]);
-      const others = termsAt.get(placeOf(term));
-      if (others === undefined) termsAt.set(placeOf(term), new Set([term]));
-      else others.add(term);
+      termsAt.getOrInsertComputed(placeOf(term), () => new Set()).add(term);
     }
   }
 

@@ -81,9 +81,7 @@ export async function indexPages(all: AsyncIterable<IndexedPage> | Iterable<Inde
     const postings = new Map<string, number[]>();
     for (const [record, found] of records.entries())
       for (const [term, weight] of found) {
-        const list = postings.get(term) ?? [number];
-        list.push(record * 256 + weight);
-        postings.set(term, list);
+        postings.getOrInsert(term, [number]).push(record * 256 + weight);
       }
     for (const [term, list] of postings) terms.getOrInsertComputed(term, () => []).push(list);
   }

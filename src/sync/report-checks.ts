@@ -114,7 +114,7 @@ export async function reportChecks(registry: Registry, org: string, signal?: Abo
     const report = (await readAmong<CheckReport>(registry, name))?.value;
     if (report?.state !== 'waiting' || !canReportChecks(registry, { org, credential: report.credential }))
       over.add(name);
-    else waiting.set(report.url, [...(waiting.get(report.url) ?? []), { name, report }]);
+    else waiting.getOrInsert(report.url, []).push({ name, report });
   }
   finishedHere.set(org, over);
   const queue = new PQueue({ concurrency: repositoriesAtOnce });

@@ -131,8 +131,8 @@ function joinPeers(): Peers {
   return {
     send(kind, name) {
       if (unsent.size === 0) setTimeout(sendAll, sendAfter).unref();
-      const names = unsent.get(kind) ?? new Map<string, number>();
-      unsent.set(kind, names.set(name, (names.get(name) ?? 0) + 1));
+      const names = unsent.getOrInsertComputed(kind, () => new Map<string, number>());
+      names.set(name, (names.get(name) ?? 0) + 1);
     },
     listen: (kind, add) => void listeners.set(kind, add),
   };

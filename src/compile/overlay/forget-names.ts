@@ -86,8 +86,7 @@ function lostBy(
   for (const node of nodes)
     if (isObject(node['properties']))
       for (const name of properties.get(node['properties']) ?? []) {
-        const names = gone.get(rootOf(node)) ?? new Set();
-        gone.set(rootOf(node), names.add(name));
+        gone.getOrInsertComputed(rootOf(node), () => new Set()).add(name);
       }
   const kept = new Map<JsonObject, Set<string>>();
   for (const node of nodes)

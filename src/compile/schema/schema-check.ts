@@ -180,8 +180,7 @@ export function checkSchemas(entry: ParsedFile, dialect: Dialect, linked: Linked
   const roots = new Map<ParsedFile, Set<string>>([[entry, new Set([''])]]);
   for (const { target } of links) {
     if (target === null) continue;
-    const pointers = roots.get(target.file) ?? new Set<string>();
-    roots.set(target.file, pointers.add(target.pointer));
+    roots.getOrInsertComputed(target.file, () => new Set<string>()).add(target.pointer);
   }
   const problems = findEndlessReferences(dialect, linked);
   // A document over this limit is rejected anyway. The rest costs as much as the document is large.
@@ -271,9 +270,7 @@ interface Step {
 function findEndlessReferences(dialect: Dialect, { links, reached }: Linked): Problem[] {
   const steps = new Map<string, Step[]>();
   const add = (from: string, step: Step) => {
-    const next = steps.get(from);
-    if (next) next.push(step);
-    else steps.set(from, [step]);
+    steps.getOrInsert(from, []).push(step);
   };
   for (const link of links)
     if (link.target !== null && link.keyword === '$ref')

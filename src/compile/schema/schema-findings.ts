@@ -105,9 +105,7 @@ function meantErrors(errors: readonly ErrorObject[]): readonly ErrorObject[] {
     const [, path, member] = /^(.*\/)properties\/([^/]+)\/(?:const|enum)$/.exec(schemaPath) ?? [];
     if (!isSingle || path === undefined || member === undefined) continue;
     const at = parentOf(instancePath).slice(0, -1);
-    const branches = denied.get(at);
-    if (branches === undefined) denied.set(at, [{ path, member, schema }]);
-    else branches.push({ path, member, schema });
+    denied.getOrInsert(at, []).push({ path, member, schema });
   }
   const unions = new Set(
     errors.filter(({ keyword }) => keyword === 'oneOf' || keyword === 'anyOf').map(({ instancePath }) => instancePath),

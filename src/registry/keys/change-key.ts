@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isWithin, type Grant } from '../../model/access.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { invalidMember, RegistryError } from '../../model/errors.ts';
 import { isUsable, keyRef, type Key } from '../../model/key.ts';
 import type { Generation } from '../../store/records.ts';
 import type { Guard } from '../lives.ts';
@@ -103,11 +103,7 @@ function assertNarrower(registry: Registry, key: Key, change: KeyChange): void {
   if (change.expiresAt && Date.parse(change.expiresAt) <= registry.expiryTime().getTime()) {
     errors.push({ pointer: '/expiresAt', detail: 'must be in the future' });
   }
-  const [first] = errors;
-  if (first)
-    throw new RegistryError('malformed', `The body is invalid: ${first.pointer} ${first.detail}.`, {
-      extra: { errors },
-    });
+  if (errors[0]) throw invalidMember(errors[0].pointer, errors[0].detail, errors);
 }
 
 function isLater(time: string | null, other: string | null): boolean {

@@ -8,8 +8,7 @@ const keysByHolder: Projection<Map<string, Map<string, Key>>> = {
   change(view, name, _before, after) {
     if (!name.startsWith(keyRef(''))) return;
     const key = after as Key;
-    const keys = view.get(holderOf(key)) ?? new Map<string, Key>();
-    view.set(holderOf(key), keys.set(key.id, key));
+    view.getOrInsertComputed(holderOf(key), () => new Map<string, Key>()).set(key.id, key);
   },
 };
 

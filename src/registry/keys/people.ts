@@ -29,7 +29,7 @@ const givenRights: Projection<Map<string, RightsHere[]>> = {
       else view.delete(holderKey(given));
     }
     for (const given of (after as OrganizationRights).rights)
-      view.set(holderKey(given), [...(view.get(holderKey(given)) ?? []), { ...given, org }]);
+      view.getOrInsert(holderKey(given), []).push({ ...given, org });
   },
 };
 
@@ -62,7 +62,7 @@ export async function rightsOf(
     ...all.flatMap((group) => configuredFor(provider, group)),
     ...holders.flatMap((holder) => given.get(holderKey(holder)) ?? []),
   ])
-    granted.set(org, [...(granted.get(org) ?? []), { scopes, resources }]);
+    granted.getOrInsert(org, []).push({ scopes, resources });
   return tableOf(granted);
 }
 

@@ -191,12 +191,12 @@ async function repair(registry: Registry, { damages }: Checked, options: RepairO
     if (!/^(?:objects|packs|work|previews)\//.test(key) || (await isSoundIn(bucket, key))) continue;
     if (await replace(bucket, key, options)) continue;
     if (comparison === undefined) lost.push(key);
-    else lostComparisons.set(comparison.name, [...(lostComparisons.get(comparison.name) ?? []), comparison]);
+    else lostComparisons.getOrInsert(comparison.name, []).push(comparison);
   }
   const lostVersions = new Map<string, LostVersion[]>();
   for (const { key, version } of damages) {
     if (version === undefined || (await hasAgain(bucket, version, options))) continue;
-    lostVersions.set(key, [...(lostVersions.get(key) ?? []), version]);
+    lostVersions.getOrInsert(key, []).push(version);
   }
   for (const [name, versions] of lostVersions) await giveUpVersions(registry, name, versions, options);
   for (const [name, comparisons] of lostComparisons) await giveUpComparisons(registry, name, comparisons, options);

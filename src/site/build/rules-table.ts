@@ -161,8 +161,8 @@ function startsOf({ versions }: Pick<Resource, 'versions'>): Set<string> {
     const parsed = read(label);
     if (parsed === null || parsed.prerelease.length > 0) continue;
     const [major, minor, patch] = parsed.core;
-    const minors = patches.get(`${major}`) ?? new Map<bigint, bigint[]>();
-    patches.set(`${major}`, minors.set(minor, [...(minors.get(minor) ?? []), patch]));
+    const minors = patches.getOrInsertComputed(`${major}`, () => new Map<bigint, bigint[]>());
+    minors.getOrInsert(minor, []).push(patch);
   }
   const starts = new Set<string>();
   for (const [major, minors] of patches) {

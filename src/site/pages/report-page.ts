@@ -45,7 +45,7 @@ export function describeReport(
   const groups = new Map<string, Problem[]>();
   for (const problem of problems) {
     const key = `${problem.severity} ${problem.rule}`;
-    groups.set(key, [...(groups.get(key) ?? []), problem]);
+    groups.getOrInsert(key, []).push(problem);
   }
   let left = shown;
   const described = [...groups.values()].map((group) => {

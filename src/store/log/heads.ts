@@ -117,7 +117,7 @@ export function createHeads(
       const head = parseHeadKey(key);
       if (head === null) continue;
       note(head);
-      stored.set(head.log, [...(stored.get(head.log) ?? []), key]);
+      stored.getOrInsert(head.log, []).push(key);
     }
   }
 
