@@ -108,3 +108,20 @@ export function problemAt(
 ): Problem {
   return { rule, severity, message, file: file.path, pointer, ...file.locate(pointer, on) };
 }
+
+/** Notes a problem at a node of one file. */
+export type Say = (
+  rule: string,
+  pointer: string,
+  message: string,
+  how?: { severity?: Severity; on?: 'key' | 'value' },
+) => void;
+
+/** Collects the problems of one file. */
+export function collectProblems(file: ParsedFile): { problems: Problem[]; say: Say } {
+  const problems: Problem[] = [];
+  return {
+    problems,
+    say: (rule, pointer, message, how) => void problems.push(problemAt(file, pointer, rule, message, how)),
+  };
+}

@@ -9,6 +9,7 @@ import {
   type Reading,
 } from './fits-surely.ts';
 import type { Config, detectSpec } from '@redocly/openapi-core';
+import { changeRule } from './redocly.ts';
 
 /** How many properties are looked at for one schema. */
 const maxProperties = 100_000;
@@ -80,8 +81,6 @@ function valuesUnder(objects: readonly Schema[], name: string): unknown[] {
   return objects.flatMap((each) => (each[name] === undefined ? [] : [each[name]]));
 }
 
-const ruleName = 'no-invalid-media-type-examples';
-
 /** What Redocly hands to a rule with a node. */
 interface Context {
   location: Location;
@@ -104,13 +103,7 @@ type Rule = (options: { allowAdditionalProperties?: boolean }) => Visitor;
  * that its findings stay the same.
  */
 export function passOverFitting(config: Config): Config {
-  config.plugins = config.plugins.map((plugin) => {
-    const rule = plugin.rules?.oas3?.[ruleName] as unknown as Rule | undefined;
-    if (rule === undefined) return plugin;
-    const oas3 = { ...plugin.rules!.oas3, [ruleName]: quicken(rule) };
-    return { ...plugin, rules: { ...plugin.rules, oas3 } } as unknown as typeof plugin;
-  });
-  return config;
+  return changeRule<Rule>(config, 'no-invalid-media-type-examples', quicken);
 }
 
 function quicken(rule: Rule): Rule {

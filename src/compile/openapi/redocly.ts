@@ -158,3 +158,15 @@ export async function createRules(rules: Record<string, 'error' | 'warn'>): Prom
 export function noRules(): Config {
   return new Config({ rules: {} } as Config['resolvedConfig'], { plugins: [] });
 }
+
+/** Changes a built-in rule in all versions of OpenAPI. `Rule`: what Redocly calls with the options. */
+export function changeRule<Rule>(config: Config, name: string, change: (rule: Rule) => Rule): Config {
+  config.plugins = config.plugins.map((plugin) => {
+    const sets = Object.entries(plugin.rules ?? {}).map(([version, rules]) => {
+      const rule = rules?.[name] as unknown as Rule | undefined;
+      return [version, rule === undefined ? rules : { ...rules, [name]: change(rule) }];
+    });
+    return { ...plugin, rules: Object.fromEntries(sets) } as unknown as typeof plugin;
+  });
+  return config;
+}

@@ -2,6 +2,7 @@ import { isObject } from '../../model/json.ts';
 import { fileURLToPath } from 'node:url';
 import { BaseResolver, ConfigTypes, createConfig, type Config } from '@redocly/openapi-core';
 import { modulesMember } from '../compile.ts';
+import { changeRule } from '../openapi/redocly.ts';
 import { assertionsOf, customAssertions, pluginsOf, presetsOf, rulesOf, type Plugin } from './redocly-plugins.ts';
 import { extendsOf, maxLevels, type FindRuleset } from './ruleset-files.ts';
 import { clearRule, sayRule, sayRuleSometimes } from './rule-at-work.ts';
@@ -163,14 +164,7 @@ type Call = (...given: unknown[]) => unknown;
  * expressions, of which one call may take longer than a sandbox lives.
  */
 export function sayAssertions(config: Config): Config {
-  config.plugins = config.plugins.map((plugin) => {
-    const sets = Object.entries(plugin.rules ?? {}).map(([version, rules]) => {
-      const assertions = rules?.['assertions'] as unknown as Assertions | undefined;
-      return [version, assertions === undefined ? rules : { ...rules, assertions: saying(assertions) }];
-    });
-    return { ...plugin, rules: Object.fromEntries(sets) } as unknown as typeof plugin;
-  });
-  return config;
+  return changeRule<Assertions>(config, 'assertions', saying);
 }
 
 function saying(assertions: Assertions): Assertions {

@@ -1,6 +1,7 @@
 import { isObject } from '../../model/json.ts';
 import type { Config, detectSpec } from '@redocly/openapi-core';
 import { pluginsMember } from '../compile.ts';
+import { changeRule } from '../openapi/redocly.ts';
 
 /** A plugin of a ruleset in Redocly's form, as it is when it was loaded. */
 export interface Plugin {
@@ -114,25 +115,17 @@ type StructRule = (options: object) => { any: AnyVisitor };
  */
 export function noteIgnored(config: Config): ReadonlySet<string> {
   const ignored = new Set<string>();
-  config.plugins = config.plugins.map((plugin) => {
-    const sets = Object.entries(plugin.rules ?? {}).map(([version, rules]) => {
-      const struct = rules?.['struct'] as unknown as StructRule | undefined;
-      if (struct === undefined) return [version, rules];
-      const noting: StructRule = (options) => {
-        const { any } = struct(options);
-        return {
-          any: (node, context) => {
-            const ignoreNextVisitorsOnNode = () => {
-              ignored.add(`${context.location.absolutePointer}${context.location.pointer}`);
-              context.ignoreNextVisitorsOnNode();
-            };
-            any(node, { ...context, ignoreNextVisitorsOnNode });
-          },
+  changeRule<StructRule>(config, 'struct', (struct) => (options) => {
+    const { any } = struct(options);
+    return {
+      any: (node, context) => {
+        const ignoreNextVisitorsOnNode = () => {
+          ignored.add(`${context.location.absolutePointer}${context.location.pointer}`);
+          context.ignoreNextVisitorsOnNode();
         };
-      };
-      return [version, { ...rules, struct: noting }];
-    });
-    return { ...plugin, rules: Object.fromEntries(sets) } as unknown as typeof plugin;
+        any(node, { ...context, ignoreNextVisitorsOnNode });
+      },
+    };
   });
   return ignored;
 }

@@ -1,7 +1,8 @@
-import { isObject } from '../../model/json.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
 import { detectSpec, lintDocument, regexFromString } from '@redocly/openapi-core';
 import type { Problem } from '../../model/problem.ts';
-import { problemAt, isParsed, type CollectedCode } from '../kind.ts';
+import { collectProblems, isParsed, type CollectedCode, type Say } from '../kind.ts';
+import { listOf, objectOf } from '../../render/json-value.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { joinPointer } from '../text/pointer.ts';
 import {
@@ -19,7 +20,7 @@ import { createTree } from '../openapi/redocly.ts';
 import { modulesMember, pluginsMember } from '../compile.ts';
 import type { RulesetFile, RulesetForm } from './form.ts';
 import { lintWithRedocly } from './redocly-lint.ts';
-import { cannotExtend, isRulesetCoordinate, type FindRuleset } from './ruleset-files.ts';
+import { cannotExtend, isRulesetCoordinate } from './ruleset-files.ts';
 import { closest } from '../../model/errors.ts';
 
 /** Documents with a node of every common type, so that every rule applies to something. */
@@ -48,34 +49,32 @@ const samples: readonly object[] = [
  * assertions fail only when used. Reports the first rules that fail.
  */
 async function tryRules(
-  entry: ParsedFile,
+  say: Say,
   ruleset: Readonly<Record<string, unknown>>,
-  builtIn: BuiltIn,
+  names: BuiltIn,
   plugins: readonly Plugin[],
-): Promise<Problem[]> {
-  const rules = ruleBlocks.flatMap((block) => {
-    const members = ruleset[block];
-    return isObject(members) ? Object.entries(members).map(([name, setting]): Rule => [block, name, setting]) : [];
-  });
-  if ((await failureOf(atRoot(ruleset), builtIn, plugins)) === null) return [];
-  const problems: Problem[] = [];
+): Promise<void> {
+  if ((await failureOf(atRoot(ruleset), names, plugins)) === null) return;
+  const rules = ruleBlocks.flatMap((block) =>
+    Object.entries(objectOf(ruleset[block])).map(([name, setting]): Rule => [block, name, setting]),
+  );
+  let left = namedFailures;
   // Bisects: most halves have no failing rule.
   async function search(part: readonly Rule[]): Promise<void> {
-    if (part.length === 0 || problems.length >= namedFailures) return;
-    const failure = await failureOf(atRoot(rulesetOf(part)), builtIn, plugins);
+    if (part.length === 0 || left === 0) return;
+    const failure = await failureOf(atRoot(rulesetOf(part)), names, plugins);
     if (failure === null) return;
     const [block, name] = part[0]!;
     if (part.length === 1) {
+      left--;
       const message = `${JSON.stringify(name)} cannot be applied: ${failure}`;
-      problems.push(problemAt(entry, joinPointer('', block, name), 'ruleset-rule', message, { on: 'key' }));
-      return;
+      return say('ruleset-rule', joinPointer('', block, name), message, { on: 'key' });
     }
     const middle = part.length >> 1;
     await search(part.slice(0, middle));
     await search(part.slice(middle));
   }
   await search(rules);
-  return problems;
 }
 
 type Rule = readonly [block: string, name: string, setting: unknown];
@@ -92,11 +91,9 @@ function rulesetOf(rules: readonly Rule[]): Record<string, unknown> {
 
 /** The ruleset with its assertions repeated for the root node, which every document has. */
 function atRoot(ruleset: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const moved = ruleBlocks.flatMap((block) => {
-    const rules = ruleset[block];
-    if (!isObject(rules)) return [];
-    return [[block, Object.fromEntries(Object.entries(rules).flatMap(([name, setting]) => variants(name, setting)))]];
-  });
+  const moved = ruleBlocks
+    .filter((block) => isObject(ruleset[block]))
+    .map((block) => [block, Object.fromEntries(Object.entries(ruleset[block]!).flatMap((rule) => variants(...rule)))]);
   return { ...ruleset, ...Object.fromEntries(moved) };
 }
 
@@ -183,20 +180,10 @@ export const redocly: RulesetForm = {
 const redoclyPresets = new Set(['minimal', 'recommended', 'recommended-strict', 'spec', 'all']);
 const redoclyRoot = new Set(
   [
-    'apis',
-    'decorators',
-    'extends',
-    'plugins',
-    'preprocessors',
-    'resolve',
-    'rules',
-    'theme',
-    'openapi',
-    'telemetry',
-    'scorecard',
-  ]
-    .concat(['arazzo1Rules', 'async2Rules', 'async3Rules', 'oas2Rules', 'oas3_0Rules', 'oas3_1Rules', 'oas3_2Rules'])
-    .concat(['overlay1Rules', 'struct', 'apiDefinitions', 'lint', 'name', 'version', 'title', 'description']),
+    'apis decorators extends plugins preprocessors resolve rules theme openapi telemetry scorecard arazzo1Rules',
+    'async2Rules async3Rules oas2Rules oas3_0Rules oas3_1Rules oas3_2Rules overlay1Rules struct apiDefinitions lint',
+    'name version title description',
+  ].flatMap((line) => line.split(' ')),
 );
 const redoclySeverities = new Set(['error', 'warn', 'off']);
 
@@ -224,32 +211,44 @@ function isRedoclyRule(name: string, rule: unknown): boolean {
 const redoclyRuleNames =
   /^(?:struct|spec|info-|operation-|operations?-|path-|paths?-|tags?-|no-(?:server|path|identical-paths|ambiguous-paths|unresolved-refs|invalid-|enum-|example-|unused-components|http-verbs|required-schema|schema-type|undefined-server|illogical|duplicated|mixed|query|component|empty-servers)|security-|parameter-|request-|response-|boolean-|scalar-|component-|configurable|nullable|spec-|array-|rule\/|array|discriminator|required-)/;
 
+/** A ruleset that is checked. */
+interface Context {
+  say: Say;
+  ruleset: JsonObject;
+  /** Built-in ones, and those of plugins. */
+  names: BuiltIn;
+  plugins: readonly Plugin[];
+}
+
 async function checkFile({ entry, ruleset, broken, find, code }: RulesetFile): Promise<Problem[]> {
+  const { problems, say } = collectProblems(entry);
   const plugins = pluginsFor(ruleset, code);
   const fromRedocly = await builtIn;
-  const builtInRules: BuiltIn = {
+  const names: BuiltIn = {
     presets: new Set([...fromRedocly.presets, ...plugins.flatMap(presetsOf)]),
     rules: new Set([...fromRedocly.rules, ...plugins.flatMap(rulesOf)]),
   };
-  const blocks = ruleBlocks.map((block) => [block, ruleset[block]] as const);
-  const count = blocks.reduce((sum, [, rules]) => sum + (isObject(rules) ? countRules(rules) : 0), 0);
+  const context = { say, ruleset, names, plugins };
+  const count = ruleBlocks.reduce((sum, block) => sum + countRules(objectOf(ruleset[block])), 0);
   if (count > maxRules) {
-    const message = `The ruleset has ${count} rules; the limit is ${maxRules}. Split the ruleset.`;
-    return [problemAt(entry, '', 'limit-rules', message)];
+    say('limit-rules', '', `The ruleset has ${count} rules; the limit is ${maxRules}. Split the ruleset.`);
+    return problems;
   }
-  const problems = Object.keys(ruleset).flatMap((key) => checkMember(entry, key, code !== null));
-  problems.push(...plugins.flatMap((plugin) => checkPlugin(entry, ruleset, plugin)));
-  problems.push(...checkApis(entry, ruleset['apis']));
-  problems.push(...checkExtends(entry, ruleset['extends'], builtInRules, find));
-  for (const [block, rules] of blocks) {
-    for (const [name, setting] of isObject(rules) ? Object.entries(rules) : [])
-      problems.push(...checkRule(entry, joinPointer('', block, name), name, setting, builtInRules, plugins));
-  }
+  for (const key of Object.keys(ruleset)) checkMember(say, key, code !== null);
+  for (const plugin of plugins) checkPlugin(context, plugin);
+  checkApis(say, objectOf(ruleset['apis']));
+  for (const [at, name] of listOf(ruleset['extends']).entries())
+    if (typeof name === 'string' && !names.presets.has(name) && !isRulesetCoordinate(name) && find(name) === null)
+      say('ruleset-extends', joinPointer('/extends', at), cannotExtend(name, names.presets));
+  for (const block of ruleBlocks)
+    for (const [name, setting] of Object.entries(objectOf(ruleset[block])))
+      checkRule(context, joinPointer('', block, name), name, setting);
   const isRefused = problems.some(({ severity }) => severity === 'error');
   if (!isRefused && !('extends' in ruleset) && !ruleBlocks.some((block) => isObject(ruleset[block])))
-    problems.push(problemAt(entry, '', 'ruleset-empty', 'The ruleset has no rules. Add "rules" or "extends".'));
+    say('ruleset-empty', '', 'The ruleset has no rules. Add "rules" or "extends".');
   const isWhole = broken.size === 0 && problems.every(({ severity }) => severity !== 'error');
-  return isWhole ? [...problems, ...(await tryRules(entry, ruleset, fromRedocly, plugins))] : problems;
+  if (isWhole) await tryRules(say, ruleset, fromRedocly, plugins);
+  return problems;
 }
 
 function countRules(rules: Record<string, unknown>): number {
@@ -266,86 +265,63 @@ function pluginsFor(ruleset: Record<string, unknown>, code: CollectedCode | null
 }
 
 /** Says what of a plugin has no effect. */
-function checkPlugin(entry: ParsedFile, ruleset: Record<string, unknown>, { id, others, path }: Plugin): Problem[] {
-  if (others.length === 0 || !('plugins' in ruleset)) return [];
+function checkPlugin({ say, ruleset }: Context, { id, others, path }: Plugin): void {
+  if (others.length === 0 || !('plugins' in ruleset)) return;
   const message = `The plugin ${JSON.stringify(id)} (${path}) also has ${others.join(', ')}, which have no effect: a ruleset only checks documents.`;
-  return [problemAt(entry, '/plugins', 'ruleset-ignored', message, { severity: 'info', on: 'key' })];
+  say('ruleset-ignored', '/plugins', message, { severity: 'info', on: 'key' });
 }
 
 const codeMembers: readonly string[] = ['plugins', pluginsMember, modulesMember];
 
-function checkMember(entry: ParsedFile, key: string, runsCode: boolean): Problem[] {
+function checkMember(say: Say, key: string, runsCode: boolean): void {
   const at = joinPointer('', key);
   const name = JSON.stringify(key);
-  if (codeMembers.includes(key) && runsCode) return [];
-  if (codeMembers.includes(key)) {
-    const message = `${name} loads code, which is not run here. Write the checks as assertions: a rule "rule/<name>" with "subject" and "assertions".`;
-    return [problemAt(entry, at, 'ruleset-refused', message, { on: 'key' })];
-  }
-  const why = refused.find(([members]) => members.test(key))?.[1];
-  if (why !== undefined) return [problemAt(entry, at, 'ruleset-refused', `${name} ${why}`, { on: 'key' })];
-  if (ownMembers.has(key) || key.startsWith('x-') || ruleBlocks.includes(key)) return [];
-  if (otherMembers.has(key))
-    return [
-      problemAt(entry, at, 'ruleset-ignored', `${name} is not about rules and is ignored.`, {
-        severity: 'info',
-        on: 'key',
-      }),
-    ];
+  const isCode = codeMembers.includes(key);
+  const why = isCode ? codeIsOff : refused.find(([members]) => members.test(key))?.[1];
+  if (isCode && runsCode) return;
+  if (why !== undefined) return say('ruleset-refused', at, `${name} ${why}`, { on: 'key' });
+  if (ownMembers.has(key) || key.startsWith('x-') || ruleBlocks.includes(key)) return;
+  const ignore = (says: string, severity: 'info' | 'warning') =>
+    say('ruleset-ignored', at, `${name} is not ${says}`, { severity, on: 'key' });
+  if (otherMembers.has(key)) return ignore('about rules and is ignored.', 'info');
   const hint = closest(key, [...ruleBlocks, 'extends', 'title', 'description', 'version']);
-  const message = `${name} is not a member of a Redocly configuration and is ignored.${hint}`;
-  return [problemAt(entry, at, 'ruleset-ignored', message, { severity: 'warning', on: 'key' })];
+  ignore(`a member of a Redocly configuration and is ignored.${hint}`, 'warning');
 }
 
-/**
- * Reports rules for single documents: a published ruleset applies to every document it is attached
- * to.
- */
-function checkApis(entry: ParsedFile, apis: unknown): Problem[] {
-  if (!isObject(apis)) return [];
-  return Object.entries(apis).flatMap(([name, api]) => {
-    const members = isObject(api) ? Object.keys(api) : [];
-    return members
-      .filter((key) => key === 'extends' || ruleBlocks.includes(key))
-      .map((key) => {
-        const message = `"${key}" of a single API is ignored, because a published ruleset applies to every document. Move it to the root.`;
-        return problemAt(entry, joinPointer('/apis', name, key), 'ruleset-ignored', message, {
-          severity: 'warning',
-          on: 'key',
-        });
-      });
-  });
+const codeIsOff =
+  'loads code, which is not run here. Write the checks as assertions: a rule "rule/<name>" with "subject" and "assertions".';
+
+/** Reports rules for single documents: a published ruleset applies to every document it is attached to. */
+function checkApis(say: Say, apis: JsonObject): void {
+  for (const [name, api] of Object.entries(apis))
+    for (const key of Object.keys(objectOf(api))) {
+      if (key !== 'extends' && !ruleBlocks.includes(key)) continue;
+      const message = `"${key}" of a single API is ignored, because a published ruleset applies to every document. Move it to the root.`;
+      say('ruleset-ignored', joinPointer('/apis', name, key), message, { severity: 'warning', on: 'key' });
+    }
 }
 
-function checkExtends(entry: ParsedFile, value: unknown, { presets }: BuiltIn, find: FindRuleset): Problem[] {
-  if (!Array.isArray(value)) return [];
-  return value.flatMap((name: unknown, at) => {
-    if (typeof name !== 'string' || presets.has(name) || isRulesetCoordinate(name) || find(name) !== null) return [];
-    return [problemAt(entry, joinPointer('/extends', at), 'ruleset-extends', cannotExtend(name, presets))];
-  });
-}
-
-function checkRule(
-  entry: ParsedFile,
-  pointer: string,
-  name: string,
-  setting: unknown,
-  presets: BuiltIn,
-  plugins: readonly Plugin[],
-): Problem[] {
-  const about = (rule: string, message: string) => [problemAt(entry, pointer, rule, message, { on: 'key' })];
-  if (name.startsWith('rule/')) return isObject(setting) ? checkAssertionRule(entry, pointer, setting, plugins) : [];
-  if (presets.rules.has(name)) return [];
+function checkRule(context: Context, pointer: string, name: string, setting: unknown): void {
+  const { say, names, plugins } = context;
+  const about = (rule: string, message: string) => say(rule, pointer, message, { on: 'key' });
   const quoted = JSON.stringify(name);
-  if (name.startsWith('assert/'))
-    return about('ruleset-rule', `${quoted} is from Redocly before 1.0. Rename it to "rule/<name>".`);
-  if (name.includes('/'))
-    return about(
+  if (name.startsWith('rule/')) {
+    if (!isObject(setting)) return;
+    checkAssertions(context, pointer, setting);
+    for (const [at, part] of listOf(setting['where']).entries())
+      if (isObject(part)) checkAssertions(context, joinPointer(pointer, 'where', at), part);
+  } else if (names.rules.has(name)) return;
+  else if (name.startsWith('assert/'))
+    about('ruleset-rule', `${quoted} is from Redocly before 1.0. Rename it to "rule/<name>".`);
+  else if (name.includes('/'))
+    about(
       'ruleset-refused',
       `${quoted} is a rule of ${sayPlugin(name, plugins)} Write its checks as assertions: a rule "rule/<name>".`,
     );
-  const hint = name === 'spec' ? ' Did you mean "struct"?' : closest(name, presets.rules);
-  return about('ruleset-rule', `Redocly has no rule ${quoted} and would silently ignore it.${hint}`);
+  else {
+    const hint = name === 'spec' ? ' Did you mean "struct"?' : closest(name, names.rules);
+    about('ruleset-rule', `Redocly has no rule ${quoted} and would silently ignore it.${hint}`);
+  }
 }
 
 /** Whose a name with a slash is, as the end of a sentence. */
@@ -357,63 +333,30 @@ function sayPlugin(name: string, plugins: readonly Plugin[]): string {
     : 'a plugin, and plugins are not run here unless "plugins" names their files and the operator allows it.';
 }
 
-function checkAssertionRule(
-  entry: ParsedFile,
-  pointer: string,
-  rule: Record<string, unknown>,
-  plugins: readonly Plugin[],
-): Problem[] {
-  const where = Array.isArray(rule['where']) ? rule['where'] : [];
-  return [
-    ...checkAssertions(entry, pointer, rule, plugins),
-    ...where.flatMap((part: unknown, at) =>
-      isObject(part) ? checkAssertions(entry, joinPointer(pointer, 'where', at), part, plugins) : [],
-    ),
-  ];
-}
-
-function checkAssertions(
-  entry: ParsedFile,
-  pointer: string,
-  part: Record<string, unknown>,
-  plugins: readonly Plugin[],
-): Problem[] {
-  const problems: Problem[] = [];
-  const subject = isObject(part['subject']) ? part['subject'] : {};
-  const type = subject['type'];
+function checkAssertions({ say, plugins }: Context, pointer: string, part: JsonObject): void {
+  const [subject, assertions] = [objectOf(part['subject']), objectOf(part['assertions'])];
+  const { type } = subject;
   if (typeof type === 'string' && !nodeTypes.has(type)) {
     const message = `${JSON.stringify(type)} is not a node type, so the rule would never apply.${closest(type, nodeTypes)}`;
-    problems.push(problemAt(entry, joinPointer(pointer, 'subject', 'type'), 'ruleset-rule', message));
+    say('ruleset-rule', joinPointer(pointer, 'subject', 'type'), message);
   }
-  const assertions = isObject(part['assertions']) ? part['assertions'] : {};
   const custom = new Set(plugins.flatMap(assertionsOf));
   for (const name of Object.keys(assertions)) {
     if (assertionNames.has(name) || !name.includes('/') || custom.has(name)) continue;
     const message = `${JSON.stringify(name)} is an assertion of ${sayPlugin(name, plugins)} Use one of ${[...assertionNames].join(', ')}.`;
-    problems.push(
-      problemAt(entry, joinPointer(pointer, 'assertions', name), 'ruleset-refused', message, { on: 'key' }),
-    );
+    say('ruleset-refused', joinPointer(pointer, 'assertions', name), message, { on: 'key' });
   }
-  const patterns: [unknown, string][] = [
-    [subject['matchParentKeys'], joinPointer(pointer, 'subject', 'matchParentKeys')],
-    ...['pattern', 'notPattern', 'ref'].map((name): [unknown, string] => [
-      assertions[name],
-      joinPointer(pointer, 'assertions', name),
-    ]),
-  ];
-  for (const [pattern, at] of patterns)
-    if (typeof pattern === 'string') problems.push(...checkPattern(entry, at, pattern));
-  return problems;
+  checkPattern(say, joinPointer(pointer, 'subject', 'matchParentKeys'), subject['matchParentKeys']);
+  for (const name of ['pattern', 'notPattern', 'ref'])
+    checkPattern(say, joinPointer(pointer, 'assertions', name), assertions[name]);
 }
 
-function checkPattern(entry: ParsedFile, at: string, pattern: string): Problem[] {
+function checkPattern(say: Say, at: string, pattern: unknown): void {
+  if (typeof pattern !== 'string') return;
   try {
     regexFromString(pattern);
-    return [];
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    return [
-      problemAt(entry, at, 'ruleset-pattern', `This pattern is not a valid regular expression: ${error.message}.`),
-    ];
+    say('ruleset-pattern', at, `This pattern is not a valid regular expression: ${error.message}.`);
   }
 }

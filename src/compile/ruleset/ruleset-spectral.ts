@@ -1,10 +1,10 @@
-import { isObject } from '../../model/json.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
 import type { Problem } from '../../model/problem.ts';
 import { closest } from '../../model/errors.ts';
 import { functionsMember, modulesMember } from '../compile.ts';
-import { problemAt } from '../kind.ts';
+import { collectProblems, problemAt, type Say } from '../kind.ts';
+import { listOf, objectOf } from '../../render/json-value.ts';
 import type { RulesetFile, RulesetForm } from './form.ts';
-import type { ParsedFile } from '../text/parse.ts';
 import { joinPointer } from '../text/pointer.ts';
 import { cannotExtend, extendsOf, isRulesetCoordinate, type FindRuleset } from './ruleset-files.ts';
 import {
@@ -90,34 +90,37 @@ function asSpectralDoes(problem: Problem): Problem {
 }
 
 async function checkFile({ entry, ruleset, broken, find, code }: RulesetFile): Promise<Problem[]> {
+  const { problems, say } = collectProblems(entry);
   const runsCode = code !== null;
-  const problems = Object.keys(ruleset).flatMap((key) => checkMember(entry, key, runsCode));
-  problems.push(...checkParserOptions(entry, ruleset['parserOptions']));
-  const parts = overridesOf(ruleset);
+  for (const key of Object.keys(ruleset)) checkMember(say, key, runsCode);
+  checkParserOptions(say, objectOf(ruleset['parserOptions']));
+  const parts = listOf(ruleset['overrides']).filter(isObject);
   for (const member of ['rules', 'aliases']) {
     const count = [ruleset, ...parts].reduce((sum, part) => sum + Object.keys(objectOf(part[member])).length, 0);
     if (count <= maxRules) continue;
     const message = `The ruleset has ${count} ${member}; the limit is ${maxRules}. Split the ruleset.`;
     return [problemAt(entry, '', 'limit-rules', message)];
   }
-  const aliases = aliasesOf([...extendsOf(ruleset).map(([base]) => baseOf(base, find)), ruleset, ...parts]);
-  const names = rulesIn(ruleset, find);
-  const paths = createPathCheck(aliases);
-  const options = createOptionsCheck(entry);
+  const paths = createPathCheck(
+    aliasesOf([...extendsOf(ruleset).map(([base]) => baseOf(base, find)), ruleset, ...parts]),
+  );
   const functions = new Set(runsCode ? Object.keys(objectOf(ruleset[functionsMember])) : []);
-  problems.push(...checkPart(entry, '', ruleset, { paths, options, names, find, functions }));
+  const context = { say, paths, options: createOptionsCheck(say), find, functions };
+  const names = rulesIn(ruleset, find);
+  checkPart({ ...context, names }, '', ruleset);
   parts.forEach((part, at) => {
     const more = rulesIn(part, find);
-    const within = { paths, options, names: names && more && new Set([...names, ...more]), find, functions };
     const base = joinPointer('/overrides', at);
-    problems.push(
-      ...checkPart(entry, base, part, within),
-      ...checkFiles(entry, joinPointer(base, 'files'), part['files']),
-    );
+    checkPart({ ...context, names: names && more && new Set([...names, ...more]) }, base, part);
+    for (const [index, pattern] of listOf(part['files']).entries()) {
+      const why = typeof pattern === 'string' ? filesProblem(pattern) : null;
+      if (why === null) continue;
+      say('ruleset-files', joinPointer(base, 'files', index), `The pattern ${JSON.stringify(pattern)} ${why}.`);
+    }
   });
   if (paths.isFull()) {
     const message = `The path expressions of this ruleset, with their aliases replaced, have more than ${maxPathText} characters. Split the ruleset.`;
-    problems.push(problemAt(entry, '', 'limit-rules', message));
+    say('limit-rules', '', message);
   }
   return problems.filter(({ pointer }) => !broken.has(pointer));
 }
@@ -128,7 +131,8 @@ const maxRules = 2000;
 /** The most characters of path expressions that are read. Real rulesets have a few thousand. */
 const maxPathText = 1_000_000;
 
-interface RuleContext {
+interface Context {
+  say: Say;
   paths: PathCheck;
   options: OptionsCheck;
   /** The names of all rules that are defined. Null if something that is extended is not known. */
@@ -136,10 +140,6 @@ interface RuleContext {
   find: FindRuleset;
   /** The ruleset's own functions, where they may run. */
   functions: ReadonlySet<string>;
-}
-
-function overridesOf(ruleset: Record<string, unknown>): Record<string, unknown>[] {
-  return Array.isArray(ruleset['overrides']) ? ruleset['overrides'].filter(isObject) : [];
 }
 
 function baseOf(
@@ -161,120 +161,93 @@ function rulesIn(ruleset: Record<string, unknown>, find: FindRuleset): Set<strin
   return new Set(effectiveRules({ extends: ruleset['extends'], rules: ruleset['rules'] }, find).rules.keys());
 }
 
-function objectOf(value: unknown): Record<string, unknown> {
-  return isObject(value) ? value : {};
-}
-
-function checkMember(entry: ParsedFile, key: string, runsCode: boolean): Problem[] {
+function checkMember(say: Say, key: string, runsCode: boolean): void {
   const at = joinPointer('', key);
-  const refuse = (why: string) => [problemAt(entry, at, 'ruleset-refused', `"${key}" ${why}`, { on: 'key' })];
+  const refuse = (why: string) => say('ruleset-refused', at, `"${key}" ${why}`, { on: 'key' });
   const isCode = ['functions', 'functionsDir', functionsMember, modulesMember].includes(key);
-  if (isCode && runsCode) return [];
+  if (isCode && runsCode) return;
   if (isCode) return refuse(`loads code, which is not run here. Use the core functions: ${list(functionNames)}.`);
   if (key === 'except')
     return refuse('is from Spectral before 6. Use "overrides" with "files: [file#/pointer]" and the rules off.');
-  if (members.includes(key) || key.startsWith('x-')) return [];
+  if (members.includes(key) || key.startsWith('x-')) return;
   const message = `${JSON.stringify(key)} is not a member of a Spectral ruleset and is ignored.${closest(key, members)}`;
-  return [problemAt(entry, at, 'ruleset-ignored', message, { severity: 'warning', on: 'key' })];
+  say('ruleset-ignored', at, message, { severity: 'warning', on: 'key' });
 }
 
 /** Stele always reads documents strictly: what these options would allow is an error of the document. */
-function checkParserOptions(entry: ParsedFile, options: unknown): Problem[] {
-  return Object.entries(objectOf(options)).flatMap(([name, level]) => {
-    if (level === 'error' || level === 0) return [];
+function checkParserOptions(say: Say, options: JsonObject): void {
+  for (const [name, level] of Object.entries(options)) {
+    if (level === 'error' || level === 0) continue;
     const message = `${JSON.stringify(name)} has no effect: what it is about is always an error here.`;
-    const at = joinPointer('/parserOptions', name);
-    return [problemAt(entry, at, 'ruleset-ignored', message, { severity: 'warning', on: 'key' })];
-  });
-}
-
-function checkFiles(entry: ParsedFile, at: string, files: unknown): Problem[] {
-  return (Array.isArray(files) ? files : []).flatMap((pattern: unknown, index) => {
-    const why = typeof pattern === 'string' ? filesProblem(pattern) : null;
-    if (why === null) return [];
-    const message = `The pattern ${JSON.stringify(pattern)} ${why}.`;
-    return [problemAt(entry, joinPointer(at, index), 'ruleset-files', message)];
-  });
+    say('ruleset-ignored', joinPointer('/parserOptions', name), message, { severity: 'warning', on: 'key' });
+  }
 }
 
 /** Checks the ruleset or one of its overrides. */
-function checkPart(entry: ParsedFile, base: string, part: Record<string, unknown>, given: RuleContext): Problem[] {
-  const { paths, names, find } = given;
-  const problems = [
-    ...checkExtends(entry, joinPointer(base, 'extends'), part['extends'], find),
-    ...checkFormats(entry, joinPointer(base, 'formats'), part['formats']),
-  ];
+function checkPart(context: Context, base: string, part: JsonObject): void {
+  const { say, names, find } = context;
+  for (const [item, at] of itemsOf(part['extends'], joinPointer(base, 'extends'))) {
+    const [name, pointer] = Array.isArray(item) ? [item[0] as unknown, joinPointer(at, 0)] : [item, at];
+    if (typeof name !== 'string' || builtInRulesets.has(name) || isRulesetCoordinate(name)) continue;
+    if (find(name) === null) say('ruleset-extends', pointer, cannotExtend(name, builtInRulesets.keys()));
+  }
+  checkFormats(say, joinPointer(base, 'formats'), part['formats']);
   for (const [name, alias] of Object.entries(objectOf(part['aliases']))) {
     const at = joinPointer(base, 'aliases', name);
-    const targets = isObject(alias) && Array.isArray(alias['targets']) ? alias['targets'] : [];
-    problems.push(...checkPaths(entry, at, isObject(alias) ? null : alias, paths));
-    targets.forEach((target: unknown, index: number) => {
-      if (!isObject(target)) return;
-      const inside = joinPointer(at, 'targets', index);
-      problems.push(...checkPaths(entry, joinPointer(inside, 'given'), target['given'], paths));
-      problems.push(...checkFormats(entry, joinPointer(inside, 'formats'), target['formats']));
-    });
+    if (!isObject(alias)) checkPaths(context, at, alias);
+    for (const [index, target] of listOf(objectOf(alias)['targets']).entries())
+      if (isObject(target)) checkGiven(context, joinPointer(at, 'targets', index), target);
   }
   for (const [name, rule] of Object.entries(objectOf(part['rules']))) {
     const at = joinPointer(base, 'rules', name);
-    if (isObject(rule)) problems.push(...checkRule(entry, at, rule, given));
-    else if (names !== null && !names.has(name)) {
+    if (isObject(rule)) {
+      checkGiven(context, at, rule);
+      for (const [step, pointer] of itemsOf(rule['then'], joinPointer(at, 'then')))
+        if (isObject(step)) checkThen(context, pointer, step);
+    } else if (names !== null && !names.has(name)) {
       const message = `${JSON.stringify(name)} is not a rule of this ruleset or of what it extends.${closest(name, names)} Define the rule or remove it.`;
-      problems.push(problemAt(entry, at, 'ruleset-rule', message, { on: 'key' }));
+      say('ruleset-rule', at, message, { on: 'key' });
     }
   }
-  return problems;
 }
 
-function checkExtends(entry: ParsedFile, at: string, value: unknown, find: FindRuleset): Problem[] {
-  const check = (name: unknown, pointer: string): Problem[] => {
-    if (typeof name !== 'string' || builtInRulesets.has(name) || isRulesetCoordinate(name)) return [];
-    if (find(name) !== null) return [];
-    return [problemAt(entry, pointer, 'ruleset-extends', cannotExtend(name, builtInRulesets.keys()))];
-  };
-  if (!Array.isArray(value)) return check(value, at);
-  return value.flatMap((item: unknown, index: number) => {
-    const pointer = joinPointer(at, index);
-    return Array.isArray(item) ? check(item[0], joinPointer(pointer, 0)) : check(item, pointer);
-  });
+/** The items of a list with their pointers. Any other value stands for itself. */
+function itemsOf(value: unknown, at: string): [item: unknown, pointer: string][] {
+  if (!Array.isArray(value)) return [[value, at]];
+  return value.map((item: unknown, index) => [item, joinPointer(at, index)]);
 }
 
-function checkFormats(entry: ParsedFile, at: string, value: unknown): Problem[] {
-  if (!Array.isArray(value)) return [];
-  return value.flatMap((name: unknown, index) => {
-    if (typeof name !== 'string' || formats.has(name)) return [];
+function checkFormats(say: Say, at: string, value: unknown): void {
+  for (const [index, name] of listOf(value).entries()) {
+    if (typeof name !== 'string' || formats.has(name)) continue;
     const message = `${JSON.stringify(name)} is not a known format. Use one of ${list(formats)}.`;
-    return [problemAt(entry, joinPointer(at, index), 'ruleset-format', message)];
-  });
-}
-
-function checkRule(entry: ParsedFile, at: string, rule: Record<string, unknown>, context: RuleContext): Problem[] {
-  const problems = [
-    ...checkPaths(entry, joinPointer(at, 'given'), rule['given'], context.paths),
-    ...checkFormats(entry, joinPointer(at, 'formats'), rule['formats']),
-  ];
-  const { then } = rule;
-  const steps: [unknown, string][] = Array.isArray(then)
-    ? then.map((step: unknown, index) => [step, joinPointer(at, 'then', index)])
-    : [[then, joinPointer(at, 'then')]];
-  for (const [step, pointer] of steps) if (isObject(step)) problems.push(...checkThen(entry, pointer, step, context));
-  return problems;
-}
-
-function checkThen(entry: ParsedFile, at: string, step: Record<string, unknown>, context: RuleContext): Problem[] {
-  const { field, function: name } = step;
-  if (typeof name !== 'string') return [];
-  const problems: Problem[] = [];
-  const fieldProblem = typeof field === 'string' && field.startsWith('$') ? context.paths.problemOf(field) : null;
-  if (fieldProblem !== null) problems.push(problemAt(entry, joinPointer(at, 'field'), 'ruleset-path', fieldProblem));
-  const isOwn = name.startsWith('oas') && builtInFunctions.has(name);
-  if (context.functions.has(name)) return problems;
-  if (!functionNames.has(name) && !isOwn) {
-    const message = `${JSON.stringify(name)} is not a core function, and other functions are not run here. Use one of ${list(functionNames)}.`;
-    return [...problems, problemAt(entry, joinPointer(at, 'function'), 'ruleset-refused', message)];
+    say('ruleset-format', joinPointer(at, index), message);
   }
-  const options = objectOf(step['functionOptions']);
-  return [...problems, ...context.options.problemsOf(name, options, joinPointer(at, 'functionOptions'))];
+}
+
+/** Checks what a rule, or a target of an alias, applies to. */
+function checkGiven(context: Context, at: string, { given, formats: named }: JsonObject): void {
+  checkPaths(context, joinPointer(at, 'given'), given);
+  checkFormats(context.say, joinPointer(at, 'formats'), named);
+}
+
+function checkPaths({ say, paths }: Context, at: string, value: unknown): void {
+  for (const [path, pointer] of itemsOf(value, at)) {
+    const failure = typeof path === 'string' ? paths.problemOf(path) : null;
+    if (failure !== null) say('ruleset-path', pointer, failure);
+  }
+}
+
+function checkThen(context: Context, at: string, step: JsonObject): void {
+  const { field, function: name } = step;
+  if (typeof name !== 'string') return;
+  if (typeof field === 'string' && field.startsWith('$')) checkPaths(context, joinPointer(at, 'field'), field);
+  const isOwn = name.startsWith('oas') && builtInFunctions.has(name);
+  if (context.functions.has(name)) return;
+  if (functionNames.has(name) || isOwn)
+    return context.options.check(name, objectOf(step['functionOptions']), joinPointer(at, 'functionOptions'));
+  const message = `${JSON.stringify(name)} is not a core function, and other functions are not run here. Use one of ${list(functionNames)}.`;
+  context.say('ruleset-refused', joinPointer(at, 'function'), message);
 }
 
 interface PathCheck {
@@ -297,28 +270,17 @@ function createPathCheck(aliases: Aliases): PathCheck {
   }
 
   function problemOf(path: string): string | null {
-    if (left < 0) return null;
-    const before = patterns.get(path);
-    if (before !== undefined) return before;
     left -= leastPathText;
     const failure = failureOf(() => read(path));
     const shown = JSON.stringify(path.slice(0, 200));
-    const problem = failure === null ? null : `${shown} is not a path expression that can be evaluated: ${failure}.`;
-    patterns.set(path, problem);
-    return problem;
+    return failure === null ? null : `${shown} is not a path expression that can be evaluated: ${failure}.`;
   }
 
-  return { problemOf, isFull: () => left < 0 };
+  return {
+    problemOf: (path) => (left < 0 ? null : patterns.getOrInsertComputed(path, problemOf)),
+    isFull: () => left < 0,
+  };
 }
 
 /** What each expression counts at least. */
 const leastPathText = 50;
-
-function checkPaths(entry: ParsedFile, at: string, value: unknown, paths: PathCheck): Problem[] {
-  const check = (path: unknown, pointer: string): Problem[] => {
-    const failure = typeof path === 'string' ? paths.problemOf(path) : null;
-    return failure === null ? [] : [problemAt(entry, pointer, 'ruleset-path', failure)];
-  };
-  if (!Array.isArray(value)) return check(value, at);
-  return value.flatMap((path: unknown, index) => check(path, joinPointer(at, index)));
-}

@@ -1,6 +1,4 @@
-import type { Problem } from '../../../model/problem.ts';
-import { problemAt } from '../../kind.ts';
-import type { ParsedFile } from '../../text/parse.ts';
+import type { Say } from '../../kind.ts';
 import { joinPointer } from '../../text/pointer.ts';
 import { refersElsewhere } from './create-ajv.ts';
 import { createTools } from './functions.ts';
@@ -16,47 +14,42 @@ const maxSchemaValues = 10_000;
 /** Checks the options of functions in one ruleset. What exceeds a limit is refused before it is compiled. */
 export interface OptionsCheck {
   /** `at`: where the options are. */
-  problemsOf(name: string, options: Record<string, unknown>, at: string): Problem[];
+  check(name: string, options: Record<string, unknown>, at: string): void;
 }
 
-export function createOptionsCheck(entry: ParsedFile): OptionsCheck {
+export function createOptionsCheck(say: Say): OptionsCheck {
   const tools = createTools();
   let steps = 0;
   let values = 0;
 
-  function patternProblems(pattern: string, at: string): Problem[] {
-    if (steps > maxSteps) return [];
+  function checkPattern(pattern: string, at: string): void {
+    if (steps > maxSteps) return;
     const failure = failureOf(() => void (steps += compilePattern(pattern).steps));
-    if (failure !== null) {
-      const message = `This pattern is not a regular expression that can be matched: ${failure}.`;
-      return [problemAt(entry, at, 'ruleset-pattern', message)];
+    if (failure !== null)
+      say('ruleset-pattern', at, `This pattern is not a regular expression that can be matched: ${failure}.`);
+    else if (steps > maxSteps) {
+      const message = `The patterns of this ruleset up to this one have ${steps} steps, with their repetitions written out; the limit is ${maxSteps}. Split the ruleset, or repeat less.`;
+      say('limit-rules', at, message);
     }
-    if (steps <= maxSteps) return [];
-    const message = `The patterns of this ruleset up to this one have ${steps} steps, with their repetitions written out; the limit is ${maxSteps}. Split the ruleset, or repeat less.`;
-    return [problemAt(entry, at, 'limit-rules', message)];
   }
 
-  function schemaProblems(options: Record<string, unknown>, at: string): Problem[] {
-    if (values > maxSchemaValues) return [];
+  function checkSchema(options: Record<string, unknown>, at: string): void {
+    if (values > maxSchemaValues) return;
     values += countValues(options['schema']);
     if (values > maxSchemaValues) {
       const message = `The JSON Schemas of this ruleset up to this one have ${values} values; the limit is ${maxSchemaValues}. Split the ruleset, or check less in each rule.`;
-      return [problemAt(entry, at, 'limit-rules', message)];
+      return say('limit-rules', at, message);
     }
     const failure = failureOf(() => tools.schema(options));
-    if (failure === null) return [];
-    return [problemAt(entry, at, 'ruleset-schema', `This JSON Schema cannot be used: ${failure}.`)];
+    if (failure !== null) say('ruleset-schema', at, `This JSON Schema cannot be used: ${failure}.`);
   }
 
   return {
-    problemsOf(name, options, at) {
-      if (name === 'pattern')
-        return ['match', 'notMatch'].flatMap((key) =>
-          typeof options[key] === 'string' ? patternProblems(options[key], joinPointer(at, key)) : [],
-        );
+    check(name, options, at) {
+      for (const key of name === 'pattern' ? ['match', 'notMatch'] : [])
+        if (typeof options[key] === 'string') checkPattern(options[key], joinPointer(at, key));
       // References to other files are reported as such.
-      const isAlone = name === 'schema' && !refersElsewhere(options['schema']);
-      return isAlone ? schemaProblems(options, joinPointer(at, 'schema')) : [];
+      if (name === 'schema' && !refersElsewhere(options['schema'])) checkSchema(options, joinPointer(at, 'schema'));
     },
   };
 }
