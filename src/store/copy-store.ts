@@ -1,7 +1,7 @@
-import { isRegistryError, RegistryError } from '../model/errors.ts';
+import { RegistryError } from '../model/errors.ts';
 import type { Bucket } from './bucket.ts';
 import { listLogs } from './log/check-log.ts';
-import { decodeEntry, entryKey, type SealedEntry, entryIn } from './log/entry.ts';
+import { entryIn, entryKey, readEntry, type SealedEntry } from './log/entry.ts';
 import { newestSequence } from './log/follow-log.ts';
 import { type CopyListener, copyKeys, deleteOthers } from './copy-keys.ts';
 import { randomUUID } from 'node:crypto';
@@ -33,11 +33,9 @@ async function assertSameStore(from: Bucket, into: Bucket): Promise<void> {
   for (const [log, reached] of await readTips(into)) {
     const tip = tips.get(log) ?? 0;
     if (reached > tip) throw isOther(log, reached, tip);
-    const key = entryKey(log, reached);
-    const [theirs, ours] = await Promise.all([from.get(key), into.get(key)]);
-    const [there, here] = [theirs, ours].map((bytes) => entryAfter(bytes, reached, key, undefined).entry?.digest);
+    const [there, here] = await Promise.all([readEntry(from, log, reached), readEntry(into, log, reached)]);
     // A damaged one is reported when it is copied.
-    if (there !== undefined && here !== undefined && there !== here) throw isOther(log, reached, tip);
+    if (there && here && there.digest !== here.digest) throw isOther(log, reached, tip);
   }
 }
 
@@ -83,7 +81,7 @@ export async function copyLog(
     let isOver = false;
     for (const [index, bytes] of read.entries()) {
       const key = entryKey(log, numbers[index]!);
-      const { entry, fault } = entryAfter(bytes, numbers[index]!, key, previous);
+      const { entry, fault } = entryAfter(bytes, numbers[index]!, previous);
       if (entry === null) listener.damaged(key, fault);
       isOver = entry === null || !takes(entry);
       if (isOver) break;
@@ -103,18 +101,13 @@ export async function copyLog(
 function entryAfter(
   bytes: Uint8Array | null,
   sequence: number,
-  key: string,
   previous: SealedEntry['previous'] | undefined,
 ): { entry: SealedEntry; fault: '' } | { entry: null; fault: string } {
   if (bytes === null) return { entry: null, fault: 'The entry is missing.' };
-  try {
-    const entry = decodeEntry(bytes, sequence, key);
-    const isNext = sequence === 1 ? entry.previous === null : previous === undefined || entry.previous === previous;
-    return isNext ? { entry, fault: '' } : { entry: null, fault: 'It does not follow the entry before it.' };
-  } catch (error) {
-    if (!isRegistryError(error, 'corrupt')) throw error;
-    return { entry: null, fault: 'The entry was changed or is damaged.' };
-  }
+  const entry = entryIn(bytes, sequence);
+  if (entry === null) return { entry, fault: 'The entry was changed or is damaged.' };
+  const isNext = sequence === 1 ? entry.previous === null : previous === undefined || entry.previous === previous;
+  return isNext ? { entry, fault: '' } : { entry: null, fault: 'It does not follow the entry before it.' };
 }
 
 async function copyEntry(into: Bucket, key: string, bytes: Uint8Array, { copied }: CopyListener): Promise<boolean> {
@@ -231,9 +224,7 @@ export async function copyStore(from: Bucket, into: Bucket, options: CopyOptions
 async function readHeads(bucket: Bucket): Promise<Head[]> {
   const heads: Head[] = [];
   for (const [log, sequence] of await readTips(bucket)) {
-    const key = entryKey(log, sequence);
-    const bytes = await bucket.get(key);
-    const entry = bytes && entryIn(bytes, sequence, key);
+    const entry = await readEntry(bucket, log, sequence);
     if (entry) heads.push({ log, sequence, digest: entry.digest });
   }
   return heads;

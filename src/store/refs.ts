@@ -120,12 +120,11 @@ export function createRefs(bucket: Bucket, options: RecordsOptions): Refs & Pick
   }
 
   return {
+    ...log,
     async read(name) {
       assertName(name);
       return recordsOf(name).read(name);
     },
-    tip: log.tip,
-    follow: log.follow,
     async readFresh(name) {
       assertName(name);
       return recordsOf(name).readFresh(name);
@@ -147,23 +146,11 @@ export function createRefs(bucket: Bucket, options: RecordsOptions): Refs & Pick
       if (placeOf(prefix).kept === 'days') throw new TypeError(`Records that expire are not listed whole: ${prefix}`);
       return log.all<T>(prefix);
     },
-    refresh: log.refresh,
-    trail: log.trail,
-    changesSince: log.changesSince,
-    projected: log.projected,
     watch(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
     sweep: work.sweep,
-    damages: log.damages,
-    examine: log.examine,
-    check: log.check,
-    heads: log.heads,
-    assertReached: log.assertReached,
-    writtenUntil: log.writtenUntil,
-    settle: log.settle,
-    use: log.use,
   };
 }
 

@@ -13,7 +13,7 @@ import { treeFolder, treeName } from '../../store/tree/batch.ts';
 import { repairTree, cutTree } from '../../store/tree/check-tree.ts';
 import { headsIn } from './witnesses.ts';
 import { faultOfRecord } from '../../store/record-fault.ts';
-import { entryIn, entryKey } from '../../store/log/entry.ts';
+import { readEntry } from '../../store/log/entry.ts';
 import { headIn, listHeadKeys, parseHeadKey, type Head } from '../../store/log/heads.ts';
 
 /** What was done about one damage. */
@@ -272,9 +272,7 @@ export async function acceptLoss(
     );
   const isKept = async (head: Head): Promise<boolean> => {
     if (tree !== null) return head.sequence < newest || head.digest === tree.digest;
-    const key = entryKey(log, head.sequence);
-    const bytes = await bucket.get(key);
-    return bytes !== null && entryIn(bytes, head.sequence, key)?.digest === head.digest;
+    return (await readEntry(bucket, log, head.sequence))?.digest === head.digest;
   };
   let until = tree?.until ?? 0;
   let answers = 0;

@@ -14,7 +14,7 @@ import {
 import type { TreeLog } from '../../store/tree/tree-log.ts';
 import { isRegistryError } from '../../model/errors.ts';
 import type { Resource, Version } from '../../model/resource.ts';
-import { entryIn, entryKey } from '../../store/log/entry.ts';
+import { readEntry } from '../../store/log/entry.ts';
 import type { LoggedChange } from '../../store/log/history.ts';
 import type { Cursor } from '../../store/tree/batch.ts';
 import { listOrganizations } from '../maintenance/organizations.ts';
@@ -276,9 +276,7 @@ async function continues(registry: Registry, org: string, written: Cursor | null
 }
 
 async function digestOfEntry({ bucket }: Registry, org: string, entry: number): Promise<Cursor['digest']> {
-  const key = entryKey(`@${org}`, entry);
-  const bytes = entry < 1 ? null : await bucket.get(key);
-  return bytes && (entryIn(bytes, entry, key)?.digest ?? null);
+  return entry < 1 ? null : ((await readEntry(bucket, `@${org}`, entry))?.digest ?? null);
 }
 
 /** Reads the values of a record before and after some of its changes. */

@@ -9,6 +9,7 @@ import {
   logFolder,
   logOf,
   parseEntryKey,
+  readEntry,
   type ItemChange,
   type SealedEntry,
 } from './entry.ts';
@@ -72,7 +73,7 @@ export async function checkLog(
       [isSound, previous] = [false, null];
     }
     const bytes = await bucket.get(key);
-    const entry = bytes === null ? null : entryIn(bytes, sequence, key);
+    const entry = entryIn(bytes, sequence);
     if (entry === null) damaged(key, bytes === null ? 'The entry is missing.' : 'The entry was changed or is damaged.');
     else {
       const isNext = entry.previous === previous || (previous === null && sequence > 1);
@@ -113,10 +114,8 @@ async function sequencesIn(bucket: Bucket, log: string, damaged: LogCheckListene
 /** Yields the entries after a number, oldest first, up to the first that is missing or damaged. */
 export async function* entriesAfter(bucket: Bucket, log: string, sequence: number): AsyncGenerator<SealedEntry> {
   for (let next = sequence + 1; ; next++) {
-    const key = entryKey(log, next);
-    const bytes = await bucket.get(key);
-    const entry = bytes && entryIn(bytes, next, key);
-    if (!entry) return;
+    const entry = await readEntry(bucket, log, next);
+    if (entry === null) return;
     yield entry;
   }
 }
@@ -184,14 +183,14 @@ export async function repairLog(
   const end = from === null ? newest : Math.max(newest, await newestSequence(from, log));
   let previous: SealedEntry | null = null;
   for (let sequence = 1; sequence <= end; sequence++) {
-    const entry = await read(bucket, log, sequence);
+    const entry = await readEntry(bucket, log, sequence);
     if (entry !== null && follows(previous, entry)) {
       previous = entry;
       continue;
     }
     const key = entryKey(log, sequence);
-    const copy = from && (await read(from, log, sequence));
-    const next = sequence < newest ? await read(bucket, log, sequence + 1) : null;
+    const copy = from && (await readEntry(from, log, sequence));
+    const next = sequence < newest ? await readEntry(bucket, log, sequence + 1) : null;
     const fits = copy !== null && follows(previous, copy) && (next === null || next.previous === copy.digest);
     if (!fits) {
       report(key, false, copy === null ? nowhere(log, sequence) : `The copy has another entry ${sequence} of ${log}.`);
@@ -219,11 +218,4 @@ function nowhere(log: string, sequence: number): string {
 function follows(previous: SealedEntry | null, entry: SealedEntry): boolean {
   if (entry.sequence === 1) return entry.previous === null;
   return previous === null || entry.previous === previous.digest;
-}
-
-/** An entry as it was written; null if it is damaged or missing. */
-async function read(bucket: Bucket, log: string, sequence: number): Promise<SealedEntry | null> {
-  const key = entryKey(log, sequence);
-  const bytes = await bucket.get(key);
-  return bytes && entryIn(bytes, sequence, key);
 }

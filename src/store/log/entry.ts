@@ -1,7 +1,7 @@
 import { digestOf, isDigest, type Digest } from '../../model/digest.ts';
 import { isObject, parseJson } from '../../model/json.ts';
-import { isRegistryError } from '../../model/errors.ts';
 import { placeOf } from '../../model/record-places.ts';
+import type { Bucket } from '../bucket.ts';
 import { corrupt, type Generation } from '../records.ts';
 
 /** JSON whose last member, `digest`, is the digest of all bytes before it. */
@@ -114,21 +114,20 @@ export function encodeEntry(
 
 /** Decodes an entry. Throws `corrupt` unless the bytes are that entry, unchanged since it was written. */
 export function decodeEntry(bytes: Uint8Array, sequence: number, where: string): SealedEntry {
-  const decoded = decodeSealed<SealedEntry>(bytes);
-  if (decoded?.sequence !== sequence || !Array.isArray(decoded.changes)) {
-    throw corrupt(`${where} does not hold entry ${sequence}.`);
-  }
-  return decoded as SealedEntry;
+  const entry = entryIn(bytes, sequence);
+  if (entry === null) throw corrupt(`${where} does not hold entry ${sequence}.`);
+  return entry;
 }
 
 /** As `decodeEntry`, but null for other bytes. */
-export function entryIn(bytes: Uint8Array, sequence: number, where: string): SealedEntry | null {
-  try {
-    return decodeEntry(bytes, sequence, where);
-  } catch (error) {
-    if (isRegistryError(error, 'corrupt')) return null;
-    throw error;
-  }
+export function entryIn(bytes: Uint8Array | null, sequence: number): SealedEntry | null {
+  const decoded = bytes && decodeSealed<SealedEntry>(bytes);
+  return decoded?.sequence === sequence && Array.isArray(decoded.changes) ? (decoded as SealedEntry) : null;
+}
+
+/** The entry of a log; null if it is missing, or not as it was written. */
+export async function readEntry(bucket: Bucket, log: string, sequence: number): Promise<SealedEntry | null> {
+  return entryIn(await bucket.get(entryKey(log, sequence)), sequence);
 }
 
 export function isItem(change: LogChange): change is ItemChange {

@@ -2,7 +2,7 @@ import type { Digest } from '../../model/digest.ts';
 import { isRegistryError } from '../../model/errors.ts';
 import type { Bucket } from '../bucket.ts';
 import { corrupt } from '../records.ts';
-import { entryIn, entryKey, type SealedEntry, logFolder, parseEntryKey } from './entry.ts';
+import { entryIn, entryKey, readEntry, type SealedEntry, logFolder, parseEntryKey } from './entry.ts';
 import { type State, generationOf, createState } from './state.ts';
 import type { Objects } from '../objects.ts';
 import { createPacer, readEntries, readFrames, readIndex, readSegment } from './summary.ts';
@@ -104,7 +104,7 @@ export function followLog(
         checkedAt = readAt = startedAt;
         return null;
       }
-      const entry = entryIn(bytes, sequence, key);
+      const entry = entryIn(bytes, sequence);
       if (entry === null) return { entry: sequence, detail: 'It was changed or is damaged.' };
       if (entry.previous !== state.digest) return { entry: sequence, detail: 'It does not follow the one before it.' };
       state.apply(entry, bytes.byteLength);
@@ -160,9 +160,8 @@ export async function isStored(
   log: string,
   { sequence, digest }: { sequence: number; digest: Digest },
 ): Promise<boolean> {
-  const key = entryKey(log, sequence);
-  const bytes = await bucket.get(key).catch(() => undefined);
-  return bytes === undefined || (bytes !== null && entryIn(bytes, sequence, key)?.digest === digest);
+  const entry = await readEntry(bucket, log, sequence).catch(() => undefined);
+  return entry === undefined || entry?.digest === digest;
 }
 
 function lostOf(newest: number, reached: number): number | null {
@@ -236,9 +235,7 @@ async function findTip(bucket: Bucket, partition: string): Promise<{ newest: num
   let newest = 0;
   for await (const sequence of sequencesOf(bucket, partition)) {
     newest ||= sequence;
-    const key = entryKey(partition, sequence);
-    const bytes = await bucket.get(key);
-    const tip = bytes && entryIn(bytes, sequence, key);
+    const tip = await readEntry(bucket, partition, sequence);
     if (tip !== null) return { newest, tip };
   }
   return { newest, tip: null };
