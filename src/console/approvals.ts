@@ -1,47 +1,35 @@
 import { asTitle, shownState } from '../model/states.ts';
-import { perform, here, mayPublish, type ConsoleRequest, nextOf, performList, type Listed } from './console-request.ts';
-import { facts, stateCell, timeCell, type Cell, type Page, type Section } from './pages.ts';
+import { perform, here, type ConsoleRequest, type Listed, mayPublish } from './console-request.ts';
+import { facts, stateCell, timeCell, type Cell, type Page, type Section, type Row, listPage } from './pages.ts';
 import { countText } from '../model/problem.ts';
 
 type HeldRecord = Listed<'listApprovals'>;
 
 const path = '/approvals/:approval';
+const columns = ['Version', 'State', 'From', 'By', 'Since'];
 
 /** What waits for approval. */
-const list: Page = {
+const list = listPage({
   path: '/approvals',
-  async show(request) {
-    const { body } = await performList(request, 'listApprovals', {});
-    return {
-      eyebrow: `@${request.org}`,
-      title: 'Approvals',
-      lead: 'New versions that are not published until somebody else has approved what they break. Open one to see its changes and to decide.',
-      sections: [
-        {
-          title: 'Held',
-          ...heldTable(request, body.items),
-          empty:
-            'Nothing waits. A resource asks for approval by its setting “Approval”, under “What new versions must pass”.',
-          next: nextOf(body, {}),
-        },
-      ],
-    };
-  },
-};
+  operation: 'listApprovals',
+  title: 'Approvals',
+  lead: 'New versions that are not published until somebody else has approved what they break. Open one to see its changes and to decide.',
+  section: 'Held',
+  columns,
+  rows: rowsOf,
+  empty: 'Nothing waits. A resource asks for approval by its setting “Approval”, under “What new versions must pass”.',
+});
 
-function heldTable(request: ConsoleRequest, items: readonly HeldRecord[]): Pick<Section, 'columns' | 'rows'> {
-  return {
-    columns: ['Version', 'State', 'From', 'By', 'Since'],
-    rows: items.map((each) => ({
-      cells: [
-        { text: `${each.resource}@${each.version}`, isCode: true, href: at(request, each.id) },
-        stateCell(each.state),
-        sourceCell(each),
-        { text: each.authors[0] ?? '' },
-        timeCell(each.heldAt),
-      ],
-    })),
-  };
+function rowsOf(items: readonly HeldRecord[], request: ConsoleRequest): Row[] {
+  return items.map((each) => ({
+    cells: [
+      { text: `${each.resource}@${each.version}`, isCode: true, href: at(request, each.id) },
+      stateCell(each.state),
+      sourceCell(each),
+      { text: each.authors[0] ?? '' },
+      timeCell(each.heldAt),
+    ],
+  }));
 }
 
 async function listWaiting(request: ConsoleRequest): Promise<HeldRecord[]> {
@@ -57,7 +45,7 @@ export async function waitingSection(request: ConsoleRequest): Promise<Section[]
   if (items.length === 0) return [];
   const title = asTitle(shownState('waiting').text);
   const lead = 'Readers still get the version before. Open one to see what it changes, and to decide.';
-  return [{ title, lead, ...heldTable(request, items) }];
+  return [{ title, lead, columns, rows: rowsOf(items, request) }];
 }
 
 /** Where the approval of each resource is for which one waits, by coordinate. */

@@ -247,7 +247,8 @@ async function showPage(request: ConsoleRequest, page: Page, forms: readonly For
   const path = request.query.get('done');
   const done = forms.find((form) => form.path === path)?.done ?? siteDone.get(path) ?? deviceDone.get(path);
   const notice = done ? { notice: { text: done, tone: 'good' as const } } : {};
-  sendPage(request.response, viewPage(request, { ...notice, ...view }));
+  const eyebrow = request.org === nobodys ? {} : { eyebrow: `@${request.org}` };
+  sendPage(request.response, viewPage(request, { ...eyebrow, ...notice, ...view }));
 }
 
 /** Where a person begins: their organization, the page that lists them, or the first document. */

@@ -31,7 +31,6 @@ export const healthPage: Page = {
     const { score, trend, items, formula, truncated, replay } = body;
     const points = trend.flatMap((week) => (week.score === null ? [] : [week.score]));
     return {
-      eyebrow: `@${org}`,
       title: 'Health',
       lead: 'How the latest version of each API, schema and ruleset is doing. The worst come first.',
       actions: may({ ...request, type: null }, 'publish')

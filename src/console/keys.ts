@@ -1,5 +1,5 @@
-import { type Form, timeCell, type Action, type Cell, type Page } from './pages.ts';
-import { type ConsoleRequest, here, nextOf, performList, type Listed } from './console-request.ts';
+import { type Form, timeCell, type Cell, type Page, listPage } from './pages.ts';
+import { type ConsoleRequest, here, type Listed } from './console-request.ts';
 import { isAllowed } from '../model/access.ts';
 import { keyRef, type Key } from '../model/key.ts';
 import { listMembers } from '../registry/keys/people.ts';
@@ -52,47 +52,66 @@ export function isAdmin(request: Pick<ConsoleRequest, 'session' | 'org'>): boole
 
 export type KeyRecord = Listed<'listKeys'>;
 
-/** The keys of the organization, and those of people that allow something in it. */
-export const keysPage: Page = {
-  path: '/keys',
-  async show(request) {
-    const { body } = await performList(request, 'listKeys');
-    const owners = body.items.map(({ person }) => (person === undefined ? null : `user:${person}`));
-    const names = await namesOf(request, owners);
-    return {
-      eyebrow: `@${request.org}`,
-      title: 'Keys',
-      lead: 'For programs such as CI jobs. Create one to let a program publish or read; revoke one and it stops within a second. People sign in instead.',
-      actions: [{ text: 'Create a key', href: here(request, '/keys/new'), isMain: true }],
-      sections: [
-        {
-          title: 'All keys',
-          columns: ['Name', 'It may', 'Last used', 'State'],
-          rows: body.items.map((key) => ({
-            cells: [
-              { text: key.name, more: key.owner === null ? key.id : `${key.id}, ${key.owner}` },
-              {
-                text: key.scopes.join(', '),
-                more:
-                  key.person === undefined
-                    ? (key.resources?.join(', ') ?? 'the whole organization')
-                    : `at most what ${names.get(`user:${key.person}`) ?? key.person} may`,
-              },
-              timeCell(key.lastUsedAt),
-              keyState(request, key),
-            ],
-            actions: key.revokedAt === null ? keyActions(request, key) : [],
+/** The page of a list of keys. `rowOf`: what it may, what else is known of it, and what one may do with it. */
+export function pageOfKeys(
+  list: Pick<Parameters<typeof listPage>[0], 'title' | 'lead' | 'empty'> & { operation: 'listKeys' | 'listMyKeys' },
+  rowOf: (
+    key: KeyRecord,
+    names: ReadonlyMap<string, string>,
+  ) => { more: string; may: Cell; actions: readonly string[] },
+): Page {
+  return listPage({
+    ...list,
+    path: '/keys',
+    add: { text: 'Create a key', path: '/keys/new' },
+    section: 'All keys',
+    columns: ['Name', 'It may', 'Last used', 'State'],
+    async rows(items, request) {
+      const names = await namesOf(
+        request,
+        items.map(({ person }) => (person === undefined ? null : `user:${person}`)),
+      );
+      return items.map((key) => {
+        const { more, may, actions } = rowOf(key, names);
+        return {
+          cells: [{ text: key.name, more }, may, timeCell(key.lastUsedAt), keyState(request, key)],
+          actions: (key.revokedAt === null ? actions : []).map((text) => ({
+            text,
+            href: here(request, `/keys/:key/${verbs[text]}`, { key: key.id }),
+            ...(text === 'Revoke' && { isDanger: true }),
           })),
-          empty: 'No keys yet.',
-          next: nextOf(body),
-        },
-      ],
-    };
+        };
+      });
+    },
+  });
+}
+
+/** The forms about a key, by their links. */
+const verbs: Readonly<Record<string, string>> = { Change: 'edit', Replace: 'rotate', Revoke: 'revoke' };
+
+/** The keys of the organization, and those of people that allow something in it. */
+export const keysPage = pageOfKeys(
+  {
+    operation: 'listKeys',
+    title: 'Keys',
+    lead: 'For programs such as CI jobs. Create one to let a program publish or read; revoke one and it stops within a second. People sign in instead.',
+    empty: 'No keys yet.',
   },
-};
+  ({ id, owner, scopes, resources, person }, names) => ({
+    more: owner === null ? id : `${id}, ${owner}`,
+    may: {
+      text: scopes.join(', '),
+      more:
+        person === undefined
+          ? (resources?.join(', ') ?? 'the whole organization')
+          : `at most what ${names.get(`user:${person}`) ?? person} may`,
+    },
+    actions: person === undefined ? ['Change', 'Replace', 'Revoke'] : ['Revoke'],
+  }),
+);
 
 /** Whether a key still works, and until when. */
-export function keyState({ context }: ConsoleRequest, { revokedAt, expiresAt }: KeyRecord): Cell {
+function keyState({ context }: ConsoleRequest, { revokedAt, expiresAt }: KeyRecord): Cell {
   if (revokedAt !== null) return { text: 'revoked', tag: 'bad', more: timeCell(revokedAt).text };
   if (expiresAt === null) return { text: 'valid', tag: 'good' };
   const isOver = Date.parse(expiresAt) <= context.registry.expiryTime().getTime();
@@ -101,13 +120,6 @@ export function keyState({ context }: ConsoleRequest, { revokedAt, expiresAt }: 
     tag: isOver ? 'bad' : 'good',
     more: `until ${timeCell(expiresAt).text}`,
   };
-}
-
-function keyActions(request: ConsoleRequest, { id, person }: KeyRecord): Action[] {
-  const to = (verb: string) => here(request, `/keys/:key/${verb}`, { key: id });
-  const revoke = { text: 'Revoke', href: to('revoke'), isDanger: true };
-  if (person !== undefined) return [revoke];
-  return [{ text: 'Change', href: to('edit') }, { text: 'Replace', href: to('rotate') }, revoke];
 }
 
 /**

@@ -29,7 +29,6 @@ const overview: Page = {
   path: '',
   async show(request) {
     return {
-      eyebrow: `@${request.org}`,
       title: 'Overview',
       lead: 'All APIs, schemas and rulesets that you may read. Open one to publish a version of it or to change who reads it.',
       actions: mayPublish(request)
@@ -76,7 +75,6 @@ const audit: Page = {
       body.items.map(({ actor }) => actor),
     );
     return {
-      eyebrow: `@${request.org}`,
       title: 'Audit',
       lead: 'Who changed what, newest first. Nothing here can be changed or deleted.',
       sections: [
@@ -129,7 +127,6 @@ const deleted: Page = {
         actions: [{ text: 'Bring it back', href: here(request, '/sites/:site/undelete', { site: slug }) }],
       });
     return {
-      eyebrow: `@${request.org}`,
       title: 'Deleted',
       lead: 'What was deleted in the last 30 days can be brought back.',
       sections: [

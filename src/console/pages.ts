@@ -1,5 +1,5 @@
 import { shownState, type Tone } from '../model/states.ts';
-import type { ConsoleRequest } from './console-request.ts';
+import { here, may, nextOf, performList, type ConsoleRequest, type Listed } from './console-request.ts';
 import type { Scope } from '../model/access.ts';
 import type { Answer } from '../server/v1/call.ts';
 import type { Field } from './fields.ts';
@@ -80,6 +80,48 @@ export interface View {
 export interface Page {
   path: string;
   show(request: ConsoleRequest): Promise<View>;
+}
+
+/** What a page shows that is one list of the management API. */
+interface ListedPage<Id extends string> extends Pick<Page, 'path'>, Pick<Section, 'columns' | 'empty'> {
+  operation: Id;
+  title: string;
+  lead: string | ((request: ConsoleRequest) => Promise<string>);
+  /** What one may add, and who may. */
+  add?: { text: string; path: string; may?: (request: ConsoleRequest) => boolean };
+  /** The title of the list. */
+  section: string;
+  rows(items: readonly Listed<Id>[], request: ConsoleRequest): Row[] | Promise<Row[]>;
+}
+
+export function listPage<Id extends string>(list: ListedPage<Id>): Page {
+  const { path, operation, title, lead, add, section, columns = [], rows, empty = '' } = list;
+  return {
+    path,
+    async show(request) {
+      const { body } = await performList(request, operation);
+      const { items, next } = body as { items: Listed<Id>[]; next: string | null };
+      return {
+        title,
+        lead: typeof lead === 'string' ? lead : await lead(request),
+        actions:
+          add && (add.may?.(request) ?? true) ? [{ text: add.text, href: here(request, add.path), isMain: true }] : [],
+        sections: [{ title: section, columns, rows: await rows(items, request), empty, next: nextOf({ next }) }],
+      };
+    },
+  };
+}
+
+/** A link below a page: for who has the scope, or for everybody or nobody. */
+export type LinkRow = readonly [text: string, to: string, forWhom: Scope | boolean, more?: Partial<Action>];
+
+/** The links below a page that the person may follow. */
+export function linksFrom(request: ConsoleRequest, at: string, ...rows: readonly LinkRow[]): Action[] {
+  return rows.flatMap(([text, to, forWhom, more]) =>
+    forWhom === true || (forWhom !== false && may(request, forWhom))
+      ? [{ text, href: here(request, at + to), ...more }]
+      : [],
+  );
 }
 
 /** A time for people: `2026-05-12 09:30 UTC`, in tables `12 May 2026`. */

@@ -1,49 +1,31 @@
 import { isRegistryError } from '../model/errors.ts';
 import { newId } from '../registry/registry.ts';
 import { problemTypes } from '../server/error-answers.ts';
-import { here, perform, type ConsoleRequest, nextOf, performList } from './console-request.ts';
+import { here, perform, type ConsoleRequest } from './console-request.ts';
 import { showFields, type Field, type Typed } from './fields.ts';
-import { type Form, timeCell, type Page } from './pages.ts';
+import { type Form, timeCell, listPage } from './pages.ts';
 import { formPage, sendPage, type ShownForm } from './show.ts';
-import { showKey, keyState } from './keys.ts';
+import { showKey, pageOfKeys } from './keys.ts';
 import { resourceTypes } from '../model/address.ts';
 import { addressOf } from '../registry/keys/watches.ts';
 
 /** The keys of the person who is signed in. These pages belong to no organization. */
-export const myKeysPage: Page = {
-  path: '/keys',
-  async show(request) {
-    const { body } = await performList(request, 'listMyKeys');
-    return {
-      title: 'Your keys',
-      lead: 'For programs that work for you. A key allows what you may do at that moment, and no more than it says.',
-      actions: [{ text: 'Create a key', href: here(request, '/keys/new'), isMain: true }],
-      sections: [
-        {
-          title: 'All keys',
-          columns: ['Name', 'It may', 'Last used', 'State'],
-          rows: body.items.map((key) => ({
-            cells: [
-              { text: key.name, more: key.id },
-              {
-                text: key.use === 'feeds' ? 'read feeds' : key.scopes.join(', '),
-                more: key.organizations?.map((org) => `@${org}`).join(', ') ?? 'in all your organizations',
-              },
-              timeCell(key.lastUsedAt),
-              keyState(request, key),
-            ],
-            actions:
-              key.revokedAt === null
-                ? [{ text: 'Revoke', href: here(request, '/keys/:key/revoke', { key: key.id }), isDanger: true }]
-                : [],
-          })),
-          empty: 'No keys yet. `stele login` makes one for the computer on which it runs.',
-          next: nextOf(body),
-        },
-      ],
-    };
+export const myKeysPage = pageOfKeys(
+  {
+    operation: 'listMyKeys',
+    title: 'Your keys',
+    lead: 'For programs that work for you. A key allows what you may do at that moment, and no more than it says.',
+    empty: 'No keys yet. `stele login` makes one for the computer on which it runs.',
   },
-};
+  ({ id, use, scopes, organizations }) => ({
+    more: id,
+    may: {
+      text: use === 'feeds' ? 'read feeds' : scopes.join(', '),
+      more: organizations?.map((org) => `@${org}`).join(', ') ?? 'in all your organizations',
+    },
+    actions: ['Revoke'],
+  }),
+);
 
 /** Forms about the keys of the person who is signed in. */
 export const myKeyForms: readonly Form[] = [
@@ -157,41 +139,30 @@ function sendDevice(request: ConsoleRequest, form: Partial<ShownForm>, status = 
 const rhythms = { once: 'at once', daily: 'once a day', weekly: 'once a week' } as const;
 
 /** What the person who is signed in gets mail about. */
-export const watchesPage: Page = {
+export const watchesPage = listPage({
   path: '/watches',
-  async show(request) {
-    const { body } = await performList(request, 'listMyWatches');
-    const to = await addressOf(
-      request.context.registry,
-      `user:${request.session.principal.kind === 'key' ? '' : request.session.principal.id}`,
-    );
-    return {
-      title: 'Watching',
-      lead:
-        to === null
-          ? 'Your identity provider has not said where to send mail.'
-          : `Mail goes to ${to}, about what you may read when it is sent.`,
-      actions: [{ text: 'Watch more', href: here(request, '/watches/new'), isMain: true }],
-      sections: [
-        {
-          title: 'All watches',
-          columns: ['Of', 'Events', 'Mail', 'Since'],
-          rows: body.items.map(({ id, organization, resources, events, rhythm, createdAt }) => ({
-            cells: [
-              { text: `@${organization}`, more: resources?.join(', ') ?? 'everything' },
-              { text: events.join(', ') },
-              { text: rhythms[rhythm] },
-              timeCell(createdAt),
-            ],
-            actions: [{ text: 'End', href: here(request, '/watches/:watch/delete', { watch: id }), isDanger: true }],
-          })),
-          empty: 'You watch nothing yet. Each contract has a link "Watch" on its page.',
-          next: nextOf(body),
-        },
-      ],
-    };
+  operation: 'listMyWatches',
+  title: 'Watching',
+  async lead({ context, session: { principal } }) {
+    const to = await addressOf(context.registry, `user:${principal.kind === 'key' ? '' : principal.id}`);
+    if (to === null) return 'Your identity provider has not said where to send mail.';
+    return `Mail goes to ${to}, about what you may read when it is sent.`;
   },
-};
+  add: { text: 'Watch more', path: '/watches/new' },
+  section: 'All watches',
+  columns: ['Of', 'Events', 'Mail', 'Since'],
+  rows: (items, request) =>
+    items.map(({ id, organization, resources, events, rhythm, createdAt }) => ({
+      cells: [
+        { text: `@${organization}`, more: resources?.join(', ') ?? 'everything' },
+        { text: events.join(', ') },
+        { text: rhythms[rhythm] },
+        timeCell(createdAt),
+      ],
+      actions: [{ text: 'End', href: here(request, '/watches/:watch/delete', { watch: id }), isDanger: true }],
+    })),
+  empty: 'You watch nothing yet. Each contract has a link "Watch" on its page.',
+});
 
 /** Forms about watches. */
 export const watchForms: readonly Form[] = [

@@ -1,39 +1,34 @@
 import { parseCoordinate } from '../model/address.ts';
 import { countText } from '../model/problem.ts';
 import { countState, shownState } from '../model/states.ts';
-import { facts, stateCell, timeCell, type Cell, type Page, type Row, type Section, type Form } from './pages.ts';
+import {
+  facts,
+  stateCell,
+  timeCell,
+  type Cell,
+  type Page,
+  type Row,
+  type Section,
+  type Form,
+  listPage,
+} from './pages.ts';
 import { isAdmin } from './keys.ts';
 import { runTable, runView } from './run-view.ts';
 import { perform, here, may, type ConsoleRequest, type Listed } from './console-request.ts';
 
 export type FollowedRecord = Listed<'listRepositories'>;
 
-const list: Page = {
+const list = listPage({
   path: '/repositories',
-  async show(request) {
-    const cursor = request.query.get('cursor');
-    const { body } = await perform(request, 'listRepositories', {
-      query: { limit: '50', ...(cursor !== null && { cursor }) },
-    });
-    return {
-      eyebrow: `@${request.org}`,
-      title: 'Repositories',
-      lead: 'Each push to one of these publishes what changed in it. Open one to see what was published or rejected, and why.',
-      actions: isAdmin(request)
-        ? [{ text: 'Follow a repository', href: here(request, '/repositories/new'), isMain: true }]
-        : [],
-      sections: [
-        {
-          title: 'Followed',
-          columns: ['Repository', 'Documents', 'State', 'Last sync'],
-          rows: body.items.map((each) => repositoryRow(request, each)),
-          empty: 'No repositories yet.',
-          next: body.next && `?cursor=${encodeURIComponent(body.next)}`,
-        },
-      ],
-    };
-  },
-};
+  operation: 'listRepositories',
+  title: 'Repositories',
+  lead: 'Each push to one of these publishes what changed in it. Open one to see what was published or rejected, and why.',
+  add: { text: 'Follow a repository', path: '/repositories/new', may: isAdmin },
+  section: 'Followed',
+  columns: ['Repository', 'Documents', 'State', 'Last sync'],
+  rows: (items, request) => items.map((each) => repositoryRow(request, each)),
+  empty: 'No repositories yet.',
+});
 
 const one: Page = {
   path: '/repositories/:repository',

@@ -9,12 +9,13 @@ import {
   facts,
   stateCell,
   timeCell,
-  type Action,
   type Cell,
   type Page,
   type Row,
   type Section,
   type View,
+  type LinkRow,
+  linksFrom,
 } from './pages.ts';
 import { reportSection, runTable, runView } from './run-view.ts';
 import { approvalLinks } from './approvals.ts';
@@ -33,34 +34,27 @@ export const resourcePage: Page = {
     const { body: resource } = await perform(request, 'get{one}');
     if (resource.rejected !== undefined) return rejectedView(request, resource, resource.rejected);
     const versions = await perform(request, 'list{one}Versions', { query: { limit: '50' } });
-    const isPublisher = may(request, 'publish');
-    const isAdmin = may(request, 'admin');
     const target = { org: request.org, type: request.type!, slug: resource.slug };
-    const link = (text: string, to: string, more: Partial<Action> = {}) => ({
-      text,
-      href: here(request, `${path}${to}`),
-      ...more,
-    });
     return {
       eyebrow: nameOf(coordinateOf(target)),
       title: resource.name,
       lead: resource.description,
       tags: [{ text: resource.visibility, tag: resource.visibility === 'public' ? 'good' : '' }],
       actions: [
-        ...(isPublisher ? [link('Publish a version', '/publish', { isMain: true })] : []),
+        ...linksFrom(request, path, ['Publish a version', '/publish', 'publish', { isMain: true }]),
         { text: 'Open the page', href: request.site.links.to(target, { view: 'page' }) },
       ],
       sections: [
         {
           title: 'Versions',
           id: 'versions',
-          lead: isPublisher ? versionsLead : 'A version never changes. Open one to read it.',
+          lead: may(request, 'publish') ? versionsLead : 'A version never changes. Open one to read it.',
           columns: ['Version', 'Published', 'State'],
-          rows: versions.body.items.map((version) => versionRow(request, version, { isPublisher, isAdmin })),
+          rows: versions.body.items.map((version) => versionRow(request, version)),
           empty: `Nothing is published yet. Publish ${types[request.type!].noun}, or connect a repository.`,
         },
         await usersSection(request, target),
-        await connectionSection(request, link, { isPublisher, isAdmin }),
+        await sourceSection(request),
         {
           title: 'Settings',
           facts: facts([
@@ -68,24 +62,23 @@ export const resourcePage: Page = {
             ['Address', { text: resource.url, href: resource.url, isCode: true }],
             ['Ruleset', await rulesetCell(request, resource.ruleset)],
           ]),
-          actions: [
-            ...(isPublisher
-              ? [
-                  link('Name and description', '/details'),
-                  link('Owner and links', '/ownership'),
-                  link('Latest', '/latest'),
-                ]
-              : []),
-            ...(isPublisher && request.type === 'rulesets' ? [link('What would it reject?', '/replay')] : []),
-            ...(isAdmin ? [link('Visibility', '/visibility'), link('Checks', '/checks')] : []),
-          ],
+          actions: linksFrom(
+            request,
+            path,
+            ['Name and description', '/details', 'publish'],
+            ['Owner and links', '/ownership', 'publish'],
+            ['Latest', '/latest', 'publish'],
+            ['What would it reject?', '/replay', request.type === 'rulesets' && 'publish'],
+            ['Visibility', '/visibility', 'admin'],
+            ['Checks', '/checks', 'admin'],
+          ),
         },
-        ...(isAdmin
+        ...(may(request, 'admin')
           ? [
               {
                 title: 'Delete',
                 lead: 'After that, none of its versions is served. You can bring it back for 30 days.',
-                actions: [link('Delete it', '/delete', { isDanger: true })],
+                actions: linksFrom(request, path, ['Delete it', '/delete', 'admin', { isDanger: true }]),
               },
             ]
           : []),
@@ -162,65 +155,87 @@ async function rulesetCell(
   return { text: name, href: site.links.path(`/${name}`), isCode: true, ...more };
 }
 
-function versionRow(
-  request: ConsoleRequest,
-  { version, publishedAt, latest, status, url }: VersionRecord,
-  { isPublisher, isAdmin }: { isPublisher: boolean; isAdmin: boolean },
-): Row {
+function versionRow(request: ConsoleRequest, { version, publishedAt, latest, status, url }: VersionRecord): Row {
   const { state } = status;
-  const to = (text: string, verb: string, more: Partial<Action> = {}): Action => ({
-    text,
-    href: here(request, `${path}/versions/:version/${verb}`, { version }),
-    ...more,
-  });
+  const of = { ...request, params: { ...request.params, version } };
   return {
     cells: [
       { text: version, isCode: true, ...(state !== 'withdrawn' && { href: url }), ...(latest && { more: 'latest' }) },
       timeCell(publishedAt),
       stateCell(state, 'reason' in status ? status.reason : null),
     ],
-    actions: [
-      ...(isPublisher && state === 'active' ? [to('Deprecate', 'deprecate'), to('Yank', 'yank')] : []),
-      ...(isPublisher && (state === 'deprecated' || state === 'yanked') ? [to('Make active', 'restore')] : []),
-      ...(isAdmin && state !== 'withdrawn' ? [to('Withdraw', 'withdraw', { isDanger: true })] : []),
-    ],
+    actions: linksFrom(
+      of,
+      `${path}/versions/:version`,
+      ['Deprecate', '/deprecate', state === 'active' && 'publish'],
+      ['Yank', '/yank', state === 'active' && 'publish'],
+      ['Make active', '/restore', (state === 'deprecated' || state === 'yanked') && 'publish'],
+      ['Withdraw', '/withdraw', state !== 'withdrawn' && 'admin', { isDanger: true }],
+    ),
   };
 }
 
-async function connectionSection(
-  request: ConsoleRequest,
-  link: (text: string, to: string, more?: Partial<Action>) => Action,
-  { isPublisher, isAdmin }: { isPublisher: boolean; isAdmin: boolean },
-): Promise<Section> {
-  const title = 'Repository';
+/** Where the versions of a resource come from. */
+async function sourceSection(request: ConsoleRequest): Promise<Section> {
   const connection = await perform(request, 'get{one}Connection').catch((error: unknown) => {
     if (isRegistryError(error, 'not_found')) return null;
     throw error;
   });
-  if (connection === null) {
-    return {
-      title,
-      lead: 'Not connected: versions are uploaded.',
-      actions: isAdmin ? [link('Connect a file', '/connection')] : [],
-    };
-  }
-  const { repository, branch, path: file, state, detail, commit, since } = connection.body;
+  const own = { absent: 'Not connected: versions are uploaded.', connect: 'Connect a file' };
+  if (connection === null) return connectionSection(request, path, null, own);
+  const { path: file, state } = connection.body;
   const approval = state === 'waiting' ? (await approvalLinks(request)).get(subjectOf(request)) : undefined;
+  return connectionSection(request, path, connection.body, {
+    ...own,
+    what: ['File', { text: file, isCode: true }],
+    ...(approval !== undefined && { state: { ...stateCell('waiting'), href: approval } }),
+    more: [['Runs', '/runs', true]],
+  });
+}
+
+type Connected = Pick<Answered<'getSiteConnection'>, 'repository' | 'branch' | 'detail' | 'since' | 'commit'> & {
+  state: string;
+};
+
+/** The connection of a resource or a site, whose page is at this path. `connection`: null, if there is none. */
+export function connectionSection(
+  request: ConsoleRequest,
+  at: string,
+  connection: Connected | null,
+  own: {
+    absent: string;
+    connect: string;
+    lead?: string;
+    what?: [string, Cell | string];
+    state?: Cell;
+    more?: readonly LinkRow[];
+    /** Whether it is changed elsewhere. */
+    isFixed?: boolean;
+  },
+): Section {
+  const title = 'Repository';
+  if (connection === null)
+    return { title, lead: own.absent, actions: linksFrom(request, at, [own.connect, '/connection', 'admin']) };
+  const { repository, branch, state, detail, commit, since } = connection;
   return {
     title,
+    ...(own.lead !== undefined && { lead: own.lead }),
     facts: facts([
-      ['Repository', repository ?? null],
+      ['Repository', repository],
       ['Branch', branch ?? "the repository's default branch"],
-      ['File', { text: file ?? '', isCode: true }],
-      ['State', approval === undefined ? stateCell(state ?? '', detail) : { ...stateCell('waiting'), href: approval }],
+      ...(own.what ? [own.what] : []),
+      ['State', own.state ?? stateCell(state, detail)],
       ['Since', since ? timeCell(since) : null],
       ['Commit', commit ? { text: commit.slice(0, 12), isCode: true } : null],
     ]),
-    actions: [
-      ...(isPublisher ? [link('Sync now', '/sync', { post: true })] : []),
-      link('Runs', '/runs'),
-      ...(isAdmin ? [link('Change', '/connection'), link('Disconnect', '/disconnect', { isDanger: true })] : []),
-    ],
+    actions: linksFrom(
+      request,
+      at,
+      ['Sync now', '/sync', 'publish', { post: true }],
+      ...(own.more ?? []),
+      ['Change', '/connection', !own.isFixed && 'admin'],
+      ['Disconnect', '/disconnect', !own.isFixed && 'admin', { isDanger: true }],
+    ),
   };
 }
 

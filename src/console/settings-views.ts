@@ -25,7 +25,6 @@ const settings: Page = {
   path: '/settings',
   async show(request) {
     assertMay(request, 'admin');
-    const { org } = request;
     const { body } = await perform(request, 'getOrganization');
     const { ruleset, configured } = body;
     const limits = await perform(request, 'getLimits');
@@ -34,7 +33,6 @@ const settings: Page = {
       fixed.includes(name) ? { text, more: 'set by the configuration of the registry' } : text;
     const rulesetPage = ruleset === null ? null : request.site.links.path(`/${ruleset}`);
     return {
-      eyebrow: `@${org}`,
       title: 'Settings',
       lead: 'What a new version must pass, where its resource does not say otherwise. Published versions stay.',
       sections: [

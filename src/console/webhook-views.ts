@@ -1,39 +1,30 @@
 import { performList, nextOf, perform, here, type ConsoleRequest, type Listed } from './console-request.ts';
-import { facts, momentCell, timeCell, type Action, type Cell, type Page, type Form } from './pages.ts';
+import { facts, momentCell, timeCell, type Action, type Cell, type Page, type Form, listPage } from './pages.ts';
 
 type WebhookRecord = Listed<'listWebhooks'>;
 
-const webhooks: Page = {
+const webhooks = listPage({
   path: '/webhooks',
-  async show(request) {
-    const { body } = await performList(request, 'listWebhooks');
-    return {
-      eyebrow: `@${request.org}`,
-      title: 'Webhooks',
-      lead: 'Stele sends each event to these endpoints: a new version, a failed sync. Add one for a chat or for a program of yours.',
-      actions: [{ text: 'Add an endpoint', href: here(request, '/webhooks/new'), isMain: true }],
-      sections: [
+  operation: 'listWebhooks',
+  title: 'Webhooks',
+  lead: 'Stele sends each event to these endpoints: a new version, a failed sync. Add one for a chat or for a program of yours.',
+  add: { text: 'Add an endpoint', path: '/webhooks/new' },
+  section: 'Endpoints',
+  columns: ['URL', 'Events', 'State'],
+  rows: (items, request) =>
+    items.map((webhook) => ({
+      cells: [
         {
-          title: 'Endpoints',
-          columns: ['URL', 'Events', 'State'],
-          rows: body.items.map((webhook) => ({
-            cells: [
-              {
-                text: webhook.url,
-                href: here(request, '/webhooks/:webhook', { webhook: webhook.id }),
-                more: webhook.description,
-              },
-              { text: webhook.events?.join(', ') ?? 'all' },
-              webhookState(webhook),
-            ],
-          })),
-          empty: 'No endpoints yet.',
-          next: nextOf(body),
+          text: webhook.url,
+          href: here(request, '/webhooks/:webhook', { webhook: webhook.id }),
+          more: webhook.description,
         },
+        { text: webhook.events?.join(', ') ?? 'all' },
+        webhookState(webhook),
       ],
-    };
-  },
-};
+    })),
+  empty: 'No endpoints yet.',
+});
 
 function webhookState({ state, reason, failingSince }: WebhookRecord): Cell {
   if (state !== 'enabled') return { text: state, tag: 'bad', ...(reason !== null && { more: reason }) };
