@@ -7,6 +7,7 @@ import { changeStatus } from '../../src/registry/change-version.ts';
 import { importHistory, type ImportOptions } from '../../src/sync/import/import-repository.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
+import { createResource } from '../../src/registry/change-resource.ts';
 import { follow, unfollow } from '../../src/sync/follow.ts';
 import { findResource, updateRecord } from '../../src/registry/lives.ts';
 import { createWorld } from '../registry/world.ts';
@@ -214,6 +215,26 @@ describe('importing the past', () => {
     compiler.compiled.length = 0;
     expect((await importIt({ eachChange: true })).documents).toEqual([]);
     expect(compiler.compiled).toEqual([]);
+  });
+
+  test('a resource that was made empty is imported into once it is connected, also when that is broken off', async () => {
+    const { source, sync, importIt, versions, registry } = await open();
+    await expect(importIt({ eachChange: true })).rejects.toThrow('@acme/apis/pay does not exist.');
+    await createResource(registry, pay, { name: 'pay' }, author);
+    await expect(importIt({ eachChange: true })).rejects.toThrow(
+      '@acme/apis/pay is not connected to a repository. Connect it, and run stele sync.',
+    );
+    const connection = { repository: url, branch: null, path: 'pay.yaml', tags: null, onConflict: 'revise', credential: null } as const; // prettier-ignore
+    await updateRecord(registry, pay, author, null, (current) => ({ next: { ...current, connection }, action: 'connect' })); // prettier-ignore
+    for (const version of ['1.0.0', '1.1.0']) source.push(url, { 'pay.yaml': api(version) });
+    source.push(url, { 'pay.yaml': api('2.0.0', 'broken: true') });
+    await sync();
+    expect(await versions()).toEqual([]);
+    const stop = new AbortController();
+    const onProgress = () => stop.abort(new Error('stop'));
+    await expect(importIt({ eachChange: true, onProgress }, stop.signal)).rejects.toThrow('stop');
+    const told = (await importIt({ eachChange: true })).documents.map(({ outcome, label }) => [outcome, label]);
+    expect(told).toEqual([['unchanged', '1.0.0'], ['published', '1.1.0'], ['rejected', null]]); // prettier-ignore
   });
 
   test('tags become versions under their names, oldest first; what cannot be one is reported', async () => {

@@ -64,9 +64,10 @@ export async function importHistory(
 ): Promise<Run> {
   const resource = await findResource(registry, coordinate);
   const name = formatCoordinate(coordinate);
-  if (!resource?.connection)
-    throw new RegistryError('not_found', `${name} does not exist, or is not connected to a repository.`);
+  if (resource === null) throw new RegistryError('not_found', `${name} does not exist.`);
   const { connection } = resource;
+  if (connection === null)
+    throw new RegistryError('not_found', `${name} is not connected to a repository. Connect it, and run stele sync.`);
   const id = repositoryId(connection.repository, connection.branch);
   const repository = (await registry.refs.read<Repository>(repositoryRef(coordinate.org, id)))?.value;
   // One that is followed again, or otherwise, has to be read again from the commit that it had.
