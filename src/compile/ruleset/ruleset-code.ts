@@ -104,8 +104,8 @@ export async function readCode(
       const own = plugins.filter((one) => one.file === file);
       if (own.length > 0) more[pluginsMember] = takePlugins(program, own);
       if (Object.keys(more).length === 0) continue;
-      const value = { ...objectOf(file.value), ...more };
-      made.set(file.path, { ...file, value, exact: value });
+      const withMore = (form: unknown) => ({ ...objectOf(form), ...more });
+      made.set(file.path, { ...file, value: withMore(file.value), exact: withMore(file.exact) });
     } else if (isCode(file.path) && file.text !== null) {
       const taken = program.takeRuleset(file.path, Object.keys(coreFunctions));
       const text = file.text;

@@ -58,7 +58,7 @@ function extendedBy(file: ParsedFile): string[] {
 
 /** The files that a ruleset extends, as part of it. */
 export interface Inlined {
-  /** The ruleset itself if it extends no files, else a copy that contains them. */
+  /** The ruleset with the files that it extends, and with all digits of its integers. */
   ruleset: Record<string, unknown>;
   /** All files that it extends, also through others. */
   used: ReadonlySet<ParsedFile>;
@@ -73,15 +73,15 @@ const fileMember = 'x-stele-file';
  * Puts the files that a ruleset extends in the place of their names. A file that leads back to
  * itself, or is missing, stays a name, and so is an error.
  */
-export function inlineFiles(entry: ParsedFile, ruleset: Record<string, unknown>, files: KindInput['files']): Inlined {
+export function inlineFiles(entry: ParsedFile, files: KindInput['files']): Inlined {
   const used = new Set<ParsedFile>();
 
-  function inline(from: ParsedFile, value: Ruleset, within: readonly string[]): Ruleset {
+  function inline(from: ParsedFile, value: Ruleset, within: readonly string[], form: 'value' | 'exact'): Ruleset {
     if (!extendsOf(value).some(([target]) => fileOf(from.path, target) !== null) && !Array.isArray(value['overrides']))
       return value;
     const replace = (item: unknown): unknown => {
       if (Array.isArray(item)) return [replace(item[0]), ...(item.slice(1) as unknown[])];
-      return load(from, item, within) ?? item;
+      return load(from, item, within, form) ?? item;
     };
     const written = value['extends'];
     const overrides = value['overrides'];
@@ -89,25 +89,24 @@ export function inlineFiles(entry: ParsedFile, ruleset: Record<string, unknown>,
       ...value,
       ...(written !== undefined && { extends: Array.isArray(written) ? written.map(replace) : replace(written) }),
       ...(Array.isArray(overrides) && {
-        overrides: overrides.map((part: unknown) => (isObject(part) ? inline(from, part, within) : part)),
+        overrides: overrides.map((part: unknown) => (isObject(part) ? inline(from, part, within, form) : part)),
       }),
     };
   }
 
-  function load(from: ParsedFile, name: unknown, within: readonly string[]): Ruleset | null {
+  function load(from: ParsedFile, name: unknown, within: readonly string[], form: 'value' | 'exact'): Ruleset | null {
     const path = fileOf(from.path, name);
     const file = path === null ? undefined : files.get(path);
-    if (path === null || file === undefined || !isParsed(file) || !isObject(file.value)) return null;
+    if (path === null || file === undefined || !isParsed(file) || !isObject(file[form])) return null;
     if (within.includes(path) || within.length > maxLevels) return null;
     used.add(file);
-    return { [fileMember]: path, ...inline(file, file.value, [...within, path]) };
+    return { [fileMember]: path, ...inline(file, file[form], [...within, path], form) };
   }
 
-  const whole = inline(entry, ruleset, [entry.path]) as Record<string, unknown>;
   return {
-    ruleset: used.size === 0 ? ruleset : whole,
+    ruleset: inline(entry, entry.exact as Ruleset, [entry.path], 'exact') as Record<string, unknown>,
     used,
-    findFor: (file) => (name) => load(file, name, [entry.path, file.path]),
+    findFor: (file) => (name) => load(file, name, [entry.path, file.path], 'value'),
   };
 }
 

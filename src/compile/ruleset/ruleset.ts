@@ -134,7 +134,7 @@ type Code = NonNullable<KindInput['code']> | null;
 
 async function readRuleset(entry: ParsedFile, files: KindInput['files'], code: Code): Promise<Read> {
   const { value } = entry;
-  const inlined = isObject(value) ? inlineFiles(entry, value, files) : null;
+  const inlined = isObject(value) ? inlineFiles(entry, files) : null;
   const kind = formOf(value, entry.path, inlined?.findFor(entry));
   const problems: Problem[] = [];
   for (const file of [entry, ...(inlined?.used ?? [])]) {
@@ -168,7 +168,8 @@ async function readPartially(entry: ParsedFile, files: KindInput['files'], code:
       isWhole = false;
       problems.push(...cut.problems);
       cut.names.forEach((name) => names.add(name));
-      left.set(path, { ...file, value: cut.ruleset, exact: cut.ruleset });
+      const exact = leaveOut(path, file.exact as Record<string, unknown>, read.problems).ruleset;
+      left.set(path, { ...file, value: cut.ruleset, exact });
     }
     if (isWhole) break;
     read = await readRuleset(left.get(entry.path) as ParsedFile, left, code);

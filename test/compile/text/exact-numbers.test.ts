@@ -18,6 +18,10 @@ const api = (body: string) => `{ "openapi": "3.0.3", "info": { "title": "Numbers
   "paths": { "/a": { "post": { "requestBody": { "content": { "application/json": { "schema": ${body} } } }, ${responses} } } } }`;
 const object = (body: string) => `{ "type": "object", "required": ["id"], "properties": { "id": ${body} } }`;
 
+/** A ruleset with a rule that has a long number. */
+const ruleset = (start: string) =>
+  `${start}rules:\n  a: { given: $, then: { function: enumeration, functionOptions: { values: [${least}, ${most}] } } }\n`;
+
 /** The numbers of more than 15 digits in a text. */
 const numbersIn = (text: string | null) => new Set(text?.match(/(?<![\w.])-?\d{16,}/g) ?? []);
 const both = new Set([least, most]);
@@ -32,6 +36,10 @@ describe('every digit of an integer is published', () => {
     ['an example elsewhere', { 'api.json': api('{}').replace('"schema": {}', '"examples": { "a": { "externalValue": "a.json" } }'), 'a.json': `[${least}, ${most}]` }],
     ['a schema', { 's.json': `{ "$schema": "http://json-schema.org/draft-07/schema#", "minimum": ${least}, "maximum": ${most} }` }],
     ['a bundle of schemas', { 's.json': '{ "$schema": "http://json-schema.org/draft-07/schema#", "items": { "$ref": "t.json" } }', 't.json': `{ "minimum": ${least}, "maximum": ${most} }` }],
+    ['a ruleset', { '.spectral.yaml': ruleset('') }],
+    ['a ruleset of several files', { '.spectral.yaml': 'extends: ./base.yaml\nrules: {}\n', 'base.yaml': ruleset('') }],
+    ['a ruleset that extends another file', { '.spectral.yaml': ruleset('extends: ./base.yaml\n'), 'base.yaml': 'rules: {}\n' }],
+    ['a part of a ruleset', { '.spectral.yaml': `x-stele-partial: true\n${ruleset('')}  bad: { given: $, then: { function: nothing } }\n` }],
     ['a schema whose references are rewritten', { 's.json': `{ "$schema": "http://json-schema.org/draft-07/schema#", "minimum": ${least}, "definitions": { "a": { "maximum": ${most} } }, "items": { "$ref": "s.json#/definitions/a" } }` }],
   ])('%s', async (_, files: Record<string, string>) => {
     const { json, yaml, lines } = await run(files, { type: null, validation: 'lenient' });
