@@ -46,7 +46,9 @@ export const keyVerbs: Verbs = {
       const expiresAt = draw.chance(0.4) ? life.world.now() + draw.number(3 * day) + 600_000 : null;
       const body = { name: 'A key', scopes: held, ...(expiresAt !== null && { expiresAt: timeOf(expiresAt) }) };
       const maker = draw.chance(0.3) ? draw.of(life.keys.filter((key) => isGood(key, nextNow(life) + 600_000))) : null;
-      const may = (!maker || mayMake(maker.scopes, held)) && liveKeys(life, nextNow(life)) < maxKeys;
+      const outlives =
+        maker && !maker.scopes.includes('admin') && (expiresAt ?? Infinity) > (maker.expiresAt ?? Infinity);
+      const may = (!maker || (mayMake(maker.scopes, held) && !outlives)) && liveKeys(life, nextNow(life)) < maxKeys;
       return {
         says: `create a key for ${held.join()}${maker ? ` by one for ${maker.scopes.join()}` : ''}`,
         async ask() {

@@ -7,7 +7,7 @@ const watched = ['pay', 'orders', 'users'];
 /** events.md, Mail to people. */
 export const watchVerbs: Verbs = {
   watch: {
-    weight: 3,
+    weight: 8,
     asks: ['createMyWatch'],
     plan(life, draw) {
       const [who, slug] = [draw.of(people), draw.of(watched)];
@@ -33,7 +33,7 @@ export const watchVerbs: Verbs = {
     },
   },
   'end a watch': {
-    weight: 1,
+    weight: 4,
     asks: ['deleteMyWatch'],
     plan(life, draw) {
       const watch = draw.of(life.watches);
@@ -50,8 +50,9 @@ export const watchVerbs: Verbs = {
     },
   },
   'get the mail': {
-    weight: 5,
+    weight: 10,
     plan(life) {
+      if (life.published.length === 0) return null;
       const now = life.world.now() + 1000;
       const [must, may] = [[] as string[], [] as string[]];
       for (const { who, slug, begins } of life.watches)
