@@ -267,7 +267,7 @@ function ownHeaders(kind, { table, about, base, tail, isLatest }) {
   const policy = kind === 'try' ? about.policy : ['page', 'users', 'part'].includes(kind) ? about.pagePolicy : null;
   const isShort = isLatest && ['json', 'yaml', 'record', 'image', 'drawing'].includes(kind);
   return {
-    ...(['image', 'drawing'].includes(kind) ? {} : about.headers),
+    ...(['image', 'drawing', 'diff', 'diff-page', 'diff-markdown'].includes(kind) ? {} : about.headers),
     ...(place !== undefined && { 'content-location': `${table.base}${base}${place}` }),
     ...(digest && { etag: `"sha256:${digest}"`, 'repr-digest': `sha-256=:${base64Of(digest)}:` }),
     ...(policy && { 'content-security-policy': policy }),

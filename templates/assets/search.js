@@ -30,7 +30,14 @@ function openIndex() {
 /** The index of the documentation there. */
 function openDocs() {
   const ranking = new URL('pages.js', new URL(module, location.href)).href;
-  docs ??= Promise.all([import(ranking), load('docs.json')]).then(([pages, found]) => pages.openDocs(found));
+  docs ??= Promise.all([import(ranking), load('docs.json')]).then(
+    ([pages, found]) => pages.openDocs(found),
+    (error) => {
+      // The next word tries again.
+      docs = null;
+      throw error;
+    },
+  );
   return docs;
 }
 

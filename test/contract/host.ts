@@ -314,7 +314,7 @@ export function hostContract(name: string, given: HostCase): void {
       expect(opened.stands(commit)).toEqual({ [checkOf('running').name]: states!.failure });
     });
 
-    ifStatuses.each(['success', 'neutral', 'cancelled'] as const)('has a word for %s', async (state) => {
+    ifStatuses.each(['waiting', 'success', 'neutral', 'cancelled'] as const)('has a word for %s', async (state) => {
       const check = checkOf(state, { url: 'https://registry.test/@acme/apis/payments', title: 'é'.repeat(2000) });
       await host.reportCheck(repository, check);
       expect(opened.stands(commit)).toEqual({ [check.name]: states![state] });

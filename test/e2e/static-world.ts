@@ -1,3 +1,4 @@
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { parseCheckpoint } from '../../src/model/transparency/checkpoint.ts';
 import { tilePath, tilesOf } from '../../src/model/transparency/tree.ts';
 import { changeResource, setStatus } from '../server/registry.ts';
@@ -171,6 +172,20 @@ function largeText(operations: number): string {
 /** What a server links to beside the files of a build: the proof of a version changes with each checkpoint. */
 export function withoutProof(link: string | undefined): string | undefined {
   return link?.replace(/, <[^>]*\?proof>; rel="[^"]*"/, '');
+}
+
+const decoders: Readonly<Record<string, (bytes: Uint8Array) => Buffer>> = {
+  br: brotliDecompressSync,
+  gzip: gunzipSync,
+  zstd: zstdDecompressSync,
+};
+
+/** Whether a page offers to compare versions on a server, which files cannot. */
+export const offersToCompare = (path: string): boolean => /\/(?:versions|diff)(?:$|[/? ])/.test(path);
+
+/** A page without that offer, whatever its coding. */
+export function withoutOffer(body: Buffer, coding: string | undefined): string {
+  return String(decoders[coding ?? '']?.(body) ?? body).replace(/<form class="compare"[^]*?<\/form>\s*/, '');
 }
 
 /** Every path under the base that leads on from the first page: links of pages, lists, feeds, sitemap, `Link` fields. Without queries. */

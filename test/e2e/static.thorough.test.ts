@@ -14,7 +14,16 @@ import { executablePath, openChromium, whySkipped } from './browser/chromium.ts'
 import { openSite, type OpenSite } from './browser/site.ts';
 import { sampleOf } from '../sample.ts';
 import { docsWords } from '../site/docs/words.ts';
-import { canary, comparedFields, crawl, imageHosts, publishEverything, withoutProof } from './static-world.ts';
+import {
+  canary,
+  comparedFields,
+  crawl,
+  imageHosts,
+  offersToCompare,
+  publishEverything,
+  withoutOffer,
+  withoutProof,
+} from './static-world.ts';
 
 /**
  * The static twin behind a real nginx, URL by URL beside the server. What nginx does otherwise is in content/docs/static-differences.md, which
@@ -82,15 +91,18 @@ describe.skipIf(!canRun).for(['/sub'])(
       return { theirs, ours };
     }
 
-    function summary(answer: Answer): Record<string, unknown> {
+    function summary(answer: Answer, hasOffer: boolean): Record<string, unknown> {
       const fields = Object.fromEntries(compared.map((name) => [name, withoutProof(answer.headers.get(name))]));
       const tag = answer.headers.has('repr-digest') ? answer.headers.get('etag') : undefined;
-      return { status: answer.status, ...fields, etag: tag, body: digestOf(answer.body) };
+      if (hasOffer) Reflect.deleteProperty(fields, 'content-length');
+      const body = hasOffer ? withoutOffer(answer.body, answer.headers.get('content-encoding')) : answer.body;
+      return { status: answer.status, ...fields, etag: tag, body: digestOf(body) };
     }
 
     /** How the two answers differ, in words. */
     function differences(name: string, { theirs, ours }: { theirs: Answer; ours: Answer }): string[] {
-      const [expected, found] = [summary(theirs), summary(ours)];
+      const hasOffer = offersToCompare(name.replaceAll(/^HEAD | as .*$/g, ''));
+      const [expected, found] = [summary(theirs, hasOffer), summary(ours, hasOffer)];
       const names = theirs.status < 400 ? Object.keys(expected) : ['status'];
       return names.flatMap((field) =>
         expected[field] === found[field]

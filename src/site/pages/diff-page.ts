@@ -90,13 +90,10 @@ function whyOf(from: GrantedVersion, { resource, version }: GrantedVersion): str
 /** The most versions that can be chosen. */
 const maxChoices = 100;
 
-/**
- * Two choices of versions to compare. Null where there is one version, or nobody signs in: such a server has the pages
- * of a build, which cannot compare.
- */
+/** Two choices of versions to compare. Null where there is one version, and in a build, which cannot compare. */
 export function compareForm(site: Site, resource: Resource, from: string | null, to: string): object | null {
   const readable = resource.versions.filter(({ status }) => status.state !== 'withdrawn').map(({ label }) => label);
-  if (readable.length < 2 || !site.hasLogin) return null;
+  if (readable.length < 2 || site.isStatic) return null;
   const newest = readable.slice(-maxChoices).toReversed();
   const labels = [...new Set([...newest, to, ...(from === null ? [] : [from])])];
   const other = from ?? labels.find((label) => label !== to)!;
@@ -370,7 +367,8 @@ export async function describeChanges(site: Site, granted: GrantedVersion): Prom
     reason: comparison.reason,
     from: { label: previous.label, href: site.links.to(coordinateOf(granted.resource), { label: previous.label }) },
     why: whyCompared(granted.resource, granted.version),
-    compare: compareForm(site, granted.resource, previous.label, granted.version.label),
+    // Where nobody signs in, the page of a version has the bytes that it has in a build.
+    compare: site.hasLogin ? compareForm(site, granted.resource, previous.label, granted.version.label) : null,
     href: changesHref(site, granted.resource, granted.version.label),
     items: first.map(({ verdict, message, operations, reach }) => ({
       ...verdictTags[verdict],
