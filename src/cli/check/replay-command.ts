@@ -5,10 +5,9 @@ import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { describeBlocking, formatProblem, isBlocking, type Problem } from '../../model/problem.ts';
 import { csvText } from '../../model/escape.ts';
 import type { Replayed, ReplayPage } from '../../registry/gate/replay.ts';
-import { openFolder } from '../../source/folder.ts';
-import { requireCoordinate, withCompiler, withRegistryToRead, type CommonOptions } from '../command-context.ts';
+import { requireCoordinate, withCompiler, type CommonOptions } from '../command-context.ts';
 import { complain, print, printJson, withProgress } from '../output.ts';
-import { openRegistryAt, type RegistryClient } from '../registry-client.ts';
+import { withClient, type Client } from '../manage/with-client.ts';
 import { readDocument } from '../remote-registry.ts';
 
 interface ReplayOptions extends CommonOptions {
@@ -27,7 +26,7 @@ export function replayCommand(): Command {
     .option('--registry <url>', 'ask the running registry at this URL, with the key in STELE_KEY')
     .addOption(new Option('--format <format>', 'output format').choices(['text', 'csv']).default('text'))
     .action(async (candidate: string, name: string, _options: unknown, command: Command) => {
-      const { registry, json, format } = command.optsWithGlobals<ReplayOptions>();
+      const { json, format } = command.optsWithGlobals<ReplayOptions>();
       const { coordinate, selector } = requireCoordinate(name);
       if (coordinate.type !== 'rulesets' || selector.kind !== 'latest')
         throw new RegistryError(
@@ -35,15 +34,10 @@ export function replayCommand(): Command {
           `${name} is not a ruleset. Use a coordinate such as @acme/rulesets/style.`,
         );
       const version = existsSync(candidate) ? null : labelIn(candidate, coordinate);
-      const result = await withProgress('Replaying', async (say) =>
-        registry === undefined
-          ? replayHere(command, candidate, coordinate)
-          : replayThere(
-              await openRegistryAt(registry, coordinate.org),
-              await bodyOf(command, candidate, coordinate, version),
-              coordinate,
-              say,
-            ),
+      const result = await withProgress('Replaying', (say) =>
+        withClient(command, coordinate.org, async (client) =>
+          replay(client, await bodyOf(command, candidate, coordinate, version), coordinate, say),
+        ),
       ).catch((error: unknown) => {
         if (isRegistryError(error) && json !== true) for (const problem of problemsIn(error)) complain(problem);
         throw error;
@@ -72,23 +66,6 @@ function labelIn(candidate: string, ruleset: Coordinate): string {
   throw new RegistryError('malformed', `There is no file ${candidate}. Give a file, or a version such as ${example}.`);
 }
 
-async function replayHere(command: Command, candidate: string, coordinate: Coordinate): Promise<Result> {
-  const { replay } = await import('../../registry/gate/replay.ts');
-  const { readCandidate } = await import('../../registry/gate/replay.ts');
-  const { findRuleset } = await import('../../registry/gate/ruleset-gate.ts');
-  const { findResource } = await import('../../registry/lives.ts');
-  const same = <T>(config: T) => config;
-  return withRegistryToRead(command, same, async (registry) => {
-    const resource = await findResource(registry, coordinate);
-    if (resource === null)
-      throw new RegistryError('not_found', `There is no ruleset ${formatCoordinate(coordinate)} in the data folder.`);
-    const given = existsSync(candidate)
-      ? await readCandidate(registry, resource, coordinate, await openFolder(candidate, registry.config.limits))
-      : { coordinate, ruleset: await findRuleset(registry, coordinate.org, candidate) };
-    return replay(registry, { kind: 'operator', id: 'cli' }, given, null, () => false, {});
-  });
-}
-
 /** What to send for a candidate: its version, or its file with those that it extends. */
 async function bodyOf(
   command: Command,
@@ -104,8 +81,8 @@ async function bodyOf(
   throw new RegistryError('refused', describeBlocking(report), { problems: report.problems });
 }
 
-async function replayThere(
-  registry: RegistryClient,
+async function replay(
+  { demand }: Client,
   body: object,
   { slug }: Coordinate,
   say: (text: string) => void,
@@ -113,7 +90,7 @@ async function replayThere(
   const items: Replayed[] = [];
   for (let cursor = ''; ;) {
     const path = `/v1/rulesets/${slug}/replay?limit=100${cursor === '' ? '' : `&cursor=${cursor}`}`;
-    const page = (await registry.demand('POST', path, body)) as unknown as Result & { next: string | null };
+    const page = (await demand('POST', path, body)) as unknown as Result & { next: string | null };
     items.push(...page.items);
     if (page.next === null) return { items, totals: page.totals };
     say(`Replaying: ${items.length} done`);

@@ -66,10 +66,12 @@ async function clientOf(registry: OpenRegistry, org: string): Promise<Client> {
       path: values,
       query: new Map(new URLSearchParams(query)),
       headers: new Map(),
-      readBody: async () =>
-        body === undefined
-          ? null
-          : { value: JSON.parse(text) as unknown, document: null, digest: digestOf(text), size: text.length },
+      readBody: async () => {
+        if (body === undefined) return null;
+        const value = JSON.parse(text) as { document?: string };
+        const document = value.document === undefined ? null : Buffer.from(value.document);
+        return { value, document, digest: digestOf(text), size: text.length };
+      },
     });
     return { status: answer.status, body: (answer.body ?? {}) as Record<string, unknown> };
   });
