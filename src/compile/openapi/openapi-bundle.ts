@@ -14,7 +14,7 @@ import {
   severityOf,
   isMappingReference,
 } from './openapi-references.ts';
-import { followPointer, joinPointer, isPlainFragment } from '../text/pointer.ts';
+import { createFreeName, followPointer, joinPointer, isPlainFragment } from '../text/pointer.ts';
 import { resolveReference } from '../reference.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { createTree, noRules, treePath, type Tree } from './redocly.ts';
@@ -358,8 +358,13 @@ function mendNames(bundle: Record<string, unknown>, authored: unknown): void {
       (name) => !Object.hasOwn(authoredNames, name) && !/^[A-Za-z0-9._-]+$/.test(name),
     );
     if (broken.length === 0) continue;
-    const freeName = createFreeName(new Set(Object.keys(members)));
-    const renamed = new Map(broken.map((name) => [name, freeName(name)]));
+    const freeName = createFreeName(new Set(Object.keys(members)), 'part');
+    const plain = (name: string) =>
+      name
+        .replace(/~[01]/g, '-')
+        .replace(/[^A-Za-z0-9._-]+/g, '-')
+        .replace(/^-+|-+$/g, '');
+    const renamed = new Map(broken.map((name) => [name, freeName(plain(name))]));
     const mended: Record<string, unknown> = {};
     for (const [name, member] of Object.entries(members)) setMember(mended, renamed.get(name) ?? name, member);
     holder[group] = mended;
@@ -371,23 +376,6 @@ function mendNames(bundle: Record<string, unknown>, authored: unknown): void {
 
 function asObject(value: unknown): Record<string, unknown> {
   return isObject(value) ? value : {};
-}
-
-function createFreeName(taken: Set<string>): (name: string) => string {
-  const serials = new Map<string, number>();
-  return (name) => {
-    const plain =
-      name
-        .replace(/~[01]/g, '-')
-        .replace(/[^A-Za-z0-9._-]+/g, '-')
-        .replace(/^-+|-+$/g, '') || 'part';
-    let free = plain;
-    let serial = serials.get(plain) ?? 2;
-    for (; taken.has(free); serial++) free = `${plain}-${serial}`;
-    serials.set(plain, serial);
-    taken.add(free);
-    return free;
-  };
 }
 
 function rewrite(bundle: unknown, references: ReadonlyMap<string, string>): void {

@@ -16,52 +16,38 @@ export interface Verdict {
   message: string;
 }
 
+const resolves: Verdict = { rule: null, message: '' };
+
 /** Checks one reference as written: its form, its file, and its fragment. */
 export function judgeReference(from: string, reference: string, files: KindInput['files']): Verdict {
   const shown = JSON.stringify(reference.length > 200 ? `${reference.slice(0, 200)}…` : reference);
+  const refuse = (rule: string, says: string): Verdict => ({ rule, message: `The reference ${shown} ${says}` });
   const target = resolveReference(from, reference);
-  if (!target.ok) return { rule: target.rule, message: target.message };
-  const file = files.get(target.path);
-  if (file === undefined && isUrlPath(target.path))
-    return { rule: 'ref-remote', message: `The reference ${shown} points to a URL that is not read here.` };
-  if (file === undefined)
-    return { rule: 'ref-unresolved', message: `The reference ${shown} points to ${target.path}, which was not read.` };
-  if (!isParsed(file)) {
-    if (file.problem?.rule === 'file-missing')
-      return {
-        rule: 'file-missing',
-        message: `The reference ${shown} points to ${target.path}, which does not exist.`,
-      };
-    if (file.problem === null) {
-      if ((target.fragment ?? '') === '') return { rule: null, message: '' };
-      if (file.example && followPointer(file.example.value, target.fragment!).found) return { rule: null, message: '' };
-      return {
-        rule: 'ref-unresolved',
-        message: `The reference ${shown} points into ${target.path}, which is neither JSON nor YAML.`,
-      };
-    }
-    if (isUrlPath(target.path))
-      return { rule: file.problem.rule, message: `The reference ${shown} does not resolve. ${file.problem.message}` };
-    return {
-      rule: file.problem.rule,
-      message: `The reference ${shown} points to an invalid file: ${file.problem.message}`,
-    };
-  }
+  if (!target.ok) return target;
+  const { path } = target;
+  const file = files.get(path);
   const fragment = target.fragment ?? '';
-  if (fragment !== '' && !fragment.startsWith('/')) {
-    if (target.path === from)
-      return {
-        rule: 'ref-unresolved',
-        message: `The reference ${shown} does not resolve: this file has no such anchor.`,
-      };
-    return {
-      rule: 'ref-anchor',
-      message: `The reference ${shown} uses an anchor in another file. Use a JSON Pointer ("#/…").`,
-    };
+  if (file === undefined)
+    return isUrlPath(path)
+      ? refuse('ref-remote', 'points to a URL that is not read here.')
+      : refuse('ref-unresolved', `points to ${path}, which was not read.`);
+  if (!isParsed(file)) {
+    const { problem, example } = file;
+    if (problem?.rule === 'file-missing') return refuse(problem.rule, `points to ${path}, which does not exist.`);
+    if (problem !== null)
+      return isUrlPath(path)
+        ? refuse(problem.rule, `does not resolve. ${problem.message}`)
+        : refuse(problem.rule, `points to an invalid file: ${problem.message}`);
+    return fragment === '' || (example && followPointer(example.value, fragment).found)
+      ? resolves
+      : refuse('ref-unresolved', `points into ${path}, which is neither JSON nor YAML.`);
   }
-  if (followPointer(file.value, fragment).found) return { rule: null, message: '' };
-  const where = target.path === from ? 'this file' : target.path;
-  return { rule: 'ref-unresolved', message: `The reference ${shown} does not resolve: ${where} has no ${fragment}.` };
+  if (fragment !== '' && !fragment.startsWith('/'))
+    return path === from
+      ? refuse('ref-unresolved', 'does not resolve: this file has no such anchor.')
+      : refuse('ref-anchor', 'uses an anchor in another file. Use a JSON Pointer ("#/…").');
+  if (followPointer(file.value, fragment).found) return resolves;
+  return refuse('ref-unresolved', `does not resolve: ${path === from ? 'this file' : path} has no ${fragment}.`);
 }
 
 /**

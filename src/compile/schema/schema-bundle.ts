@@ -2,7 +2,7 @@ import { isObject } from '../../model/json.ts';
 import type { Problem } from '../../model/problem.ts';
 import { problemAt } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
-import { followPointer, fragmentOf, joinPointer, parsePointer } from '../text/pointer.ts';
+import { createFreeName, followPointer, fragmentOf, joinPointer, parsePointer } from '../text/pointer.ts';
 import { idOf, isAbsolute, type Scope } from './schema-index.ts';
 import type { Dialect } from './schema-dialect.ts';
 import type { Link, Linked, Target } from './schema-link.ts';
@@ -100,7 +100,7 @@ function chooseEmbedded(
     const { file, pointer } = target!;
     pointers.getOrInsert(file, new Set()).add(pointer);
   }
-  const freeName = createFreeName(takenNames(entry, dialect));
+  const freeName = createFreeName(takenNames(entry, dialect), 'schema');
   return new Map(
     [...pointers].map(([file, all]) => {
       const largest = [...all].filter(
@@ -145,7 +145,7 @@ function bundleResources(
     ),
   );
   const others = [...new Set(foreign.map(({ target }) => target!.file))];
-  const freeName = createFreeName(takenNames(entry, dialect));
+  const freeName = createFreeName(takenNames(entry, dialect), 'schema');
   const mustBeNamed = links.some(
     ({ file, target }) => file !== entry && target?.file === entry && !rootOf(entry).stated,
   );
@@ -218,23 +218,6 @@ function edit(value: unknown, pointer: string, edits: ReadonlyMap<string, string
 /** The object without one member. */
 function without(value: Record<string, unknown>, key: string): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).filter(([name]) => name !== key));
-}
-
-/**
- * Returns a function that makes unused names, close to the wanted ones and without characters that
- * need escapes in a URI fragment. Returned names are taken from then on.
- */
-function createFreeName(taken: Set<string>): (wanted: string) => string {
-  const counts = new Map<string, number>();
-  return (wanted) => {
-    const plain = wanted.replace(/[^A-Za-z0-9._-]+/g, '-') || 'schema';
-    let name = plain;
-    let count = counts.get(plain) ?? 2;
-    for (; taken.has(name); count++) name = `${plain}-${count}`;
-    counts.set(plain, count);
-    taken.add(name);
-    return name;
-  };
 }
 
 /** The name of a file without folders and extension, or of a registry's document. */

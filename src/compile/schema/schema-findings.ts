@@ -1,6 +1,7 @@
 import type { ErrorObject } from 'ajv';
+import { countText } from '../../model/problem.ts';
 import { maxFindings } from '../kind.ts';
-import { followPointer, parsePointer } from '../text/pointer.ts';
+import { followPointer, joinPointer, parsePointer } from '../text/pointer.ts';
 
 /** A violation of a schema at a node of a document. */
 export interface SchemaFinding {
@@ -171,69 +172,50 @@ function findingOf(
   { instancePath, keyword, params, message = 'is not valid', propertyName }: ErrorObject,
   document: unknown,
 ): Omit<SchemaFinding, 'doubtful'> {
-  const at = (name: string) => `${instancePath}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
   const given = params as Record<string, unknown>;
   const name = parsePointer(instancePath).at(-1);
   const subject = name === undefined ? 'The document' : /^\d+$/.test(name) ? `Item ${name}` : `"${name}"`;
-  if (keyword === 'required')
-    return {
-      pointer: instancePath,
-      on: 'key',
-      message: `${subject} is missing the member "${String(given['missingProperty'])}".`,
-    };
+  const about = (says: string) => ({ pointer: instancePath, on: 'value' as const, message: `${subject} ${says}.` });
+  const onKey = (text: string, key?: string) => {
+    const pointer = key === undefined ? instancePath : joinPointer(instancePath, key);
+    return { pointer, on: 'key' as const, message: text };
+  };
+  if (keyword === 'required') return onKey(`${subject} is missing the member "${String(given['missingProperty'])}".`);
   if (keyword === 'additionalProperties' || keyword === 'unevaluatedProperties') {
     const extra = String(given['additionalProperty'] ?? given['unevaluatedProperty']);
-    return { pointer: at(extra), on: 'key', message: `The member "${extra}" is not expected here.` };
+    return onKey(`The member "${extra}" is not expected here.`, extra);
   }
-  if (propertyName !== undefined)
-    return { pointer: at(propertyName), on: 'key', message: `The name "${propertyName}" ${message}.` };
+  if (propertyName !== undefined) return onKey(`The name "${propertyName}" ${message}.`, propertyName);
   if (keyword === 'type' && name === '$ref' && given['type'] === 'object')
-    return {
-      pointer: instancePath,
-      on: 'key',
-      message: `A "$ref" is not allowed here: ${ownerOf(instancePath)} cannot be a reference. Write its members here.`,
-    };
-  if (keyword === 'type')
-    return {
-      pointer: instancePath,
-      on: 'value',
-      message: `${subject} must be ${wordsOf(given['type'])}, not ${typeOf(document, instancePath)}.`,
-    };
+    return onKey(
+      `A "$ref" is not allowed here: ${ownerOf(instancePath)} cannot be a reference. Write its members here.`,
+    );
+  if (keyword === 'type') return about(`must be ${wordsOf(given['type'])}, not ${typeOf(document, instancePath)}`);
   if (keyword === 'enum') {
     const allowed = (given['allowedValues'] as unknown[]).map((value) => JSON.stringify(value)).join(', ');
-    return { pointer: instancePath, on: 'value', message: `${subject} must be one of ${allowed}.` };
+    return about(`must be one of ${allowed}`);
   }
   if (keyword === 'format' && given['format'] === 'uri-reference') {
     const { value } = { value: null, ...followPointer(document, instancePath) };
     const [raw] = /[^\w\-.~:/?#[\]@!$&'()*+,;=%]/u.exec(String(value)) ?? [];
     if (raw !== undefined && raw.isWellFormed())
-      return {
-        pointer: instancePath,
-        on: 'value',
-        message: `${subject} has the character ${JSON.stringify(raw)}, which a URL may not have. Write ${encodeURIComponent(raw)} in its place.`,
-      };
+      return about(
+        `has the character ${JSON.stringify(raw)}, which a URL may not have. Write ${encodeURIComponent(raw)} in its place`,
+      );
   }
-  if (keyword === 'const')
-    return {
-      pointer: instancePath,
-      on: 'value',
-      message: `${subject} must be ${JSON.stringify(given['allowedValue'])}.`,
-    };
-  return { pointer: instancePath, on: 'value', message: `${subject} ${sayLimit(keyword, given) ?? message}.` };
+  if (keyword === 'const') return about(`must be ${JSON.stringify(given['allowedValue'])}`);
+  return about(sayLimit(keyword, given) ?? message);
 }
 
-/** The message for a value outside of a limit; null for other keywords. */
+/** What a value outside of a limit must be; null for other keywords. */
 function sayLimit(keyword: string, { limit }: Record<string, unknown>): string | null {
-  const count = (what: string) => `${String(limit)} ${what}${limit === 1 ? '' : 's'}`;
-  if (keyword === 'minProperties') return `must have at least ${count('member')}`;
-  if (keyword === 'minItems') return `must have at least ${count('item')}`;
-  if (keyword === 'minLength') return limit === 1 ? 'must not be empty' : `must have at least ${count('character')}`;
-  if (keyword === 'maxProperties') return `must have at most ${count('member')}`;
-  if (keyword === 'maxItems') return `must have at most ${count('item')}`;
-  if (keyword === 'maxLength') return `must have at most ${count('character')}`;
   if (keyword === 'minimum') return `must be at least ${String(limit)}`;
   if (keyword === 'exclusiveMinimum') return `must be greater than ${String(limit)}`;
-  return null;
+  if (keyword === 'minLength' && limit === 1) return 'must not be empty';
+  const [, end, what] = /^(min|max)(Properties|Items|Length)$/.exec(keyword) ?? [];
+  if (what === undefined) return null;
+  const noun = { Properties: 'member', Items: 'item', Length: 'character' }[what]!;
+  return `must have at ${end === 'min' ? 'least' : 'most'} ${countText(Number(limit), noun)}`;
 }
 
 function ownerOf(pointer: string): string {
@@ -253,12 +235,11 @@ function typeOf(document: unknown, pointer: string): string {
 
 /** Merges findings with the same position and message, and those of union branches for one node. */
 function merge(findings: (SchemaFinding & { union: boolean })[]): SchemaFinding[] {
-  const merged = new Map<string, SchemaFinding & { messages: string[]; union: boolean }>();
+  const merged = new Map<string, SchemaFinding & { messages: string[] }>();
   for (const { union, ...finding } of findings) {
     const key = `${finding.on} ${finding.pointer}${union || isChoice(finding.message) ? '' : ` ${finding.message}`}`;
-    const cachedMerge = merged.get(key);
-    if (cachedMerge === undefined) merged.set(key, { ...finding, union, messages: [finding.message] });
-    else if (!cachedMerge.messages.includes(finding.message)) cachedMerge.messages.push(finding.message);
+    const { messages } = merged.getOrInsertComputed(key, () => ({ ...finding, messages: [] }));
+    if (!messages.includes(finding.message)) messages.push(finding.message);
   }
   return [...merged.values()].map(({ pointer, on, doubtful, messages }) => ({
     pointer,

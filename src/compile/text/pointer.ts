@@ -48,3 +48,20 @@ export function isPlainFragment(reference: string): boolean {
 export function fragmentOf(pointer: string): string {
   return `#${encodeURI(pointer).replaceAll('#', '%23')}`;
 }
+
+/**
+ * Makes names that are not taken, close to the wanted ones and of characters that need no escapes in a
+ * pointer or URI. `otherwise`: for a wanted name without any. Names that were made are taken from then on.
+ */
+export function createFreeName(taken: Set<string>, otherwise: string): (wanted: string) => string {
+  const counts = new Map<string, number>();
+  return (wanted) => {
+    const plain = wanted.replace(/[^A-Za-z0-9._-]+/g, '-') || otherwise;
+    let name = plain;
+    let count = counts.get(plain) ?? 2;
+    for (; taken.has(name); count++) name = `${plain}-${count}`;
+    counts.set(plain, count);
+    taken.add(name);
+    return name;
+  };
+}
