@@ -2,7 +2,7 @@ import type { Problem } from '../model/problem.ts';
 import { isParsed, problemAt, type KindInput } from './kind.ts';
 import { resolveReference } from './reference.ts';
 import type { ParsedFile } from './text/parse.ts';
-import { joinPointer, parsePointer } from './text/pointer.ts';
+import { eachNode, joinPointer, parsePointer, pointerOf } from './text/pointer.ts';
 
 /** A reference in a file, as written or as rewritten by following another one. */
 export interface Reference {
@@ -66,7 +66,7 @@ function follow({ path, text }: Reference, files: KindInput['files']): Reference
  */
 export function findLongChain(
   files: KindInput['files'],
-  isLeftOut: (key: string, child: object | null) => boolean = () => false,
+  isLeftOut: (key: string, child: object) => boolean = () => false,
 ): Problem | null {
   const next = createFollow(files);
   /** The number of references that each one goes through. In a cycle, at least its length. */
@@ -94,22 +94,16 @@ export function findLongChain(
     return length > longestChain;
   }
 
-  function visit(node: unknown, file: ParsedFile, pointer: () => string): Problem | null {
-    if (typeof node !== 'object' || node === null) return null;
-    const { $ref } = node as { $ref?: unknown };
-    if (typeof $ref === 'string' && isLong({ path: file.path, text: $ref }))
-      return chainProblem(file, `${pointer()}/$ref`, $ref);
-    for (const key in node) {
-      const child = (node as Record<string, unknown>)[key];
-      if (typeof child !== 'object' || isLeftOut(key, child)) continue;
-      const problem = visit(child, file, () => joinPointer(pointer(), key));
-      if (problem) return problem;
-    }
-    return null;
-  }
-
   for (const file of files.values()) {
-    const problem = isParsed(file) ? visit(file.value, file, () => '') : null;
+    if (!isParsed(file)) continue;
+    let problem: Problem | null = null;
+    eachNode(file.value, (node, way) => {
+      if (way !== null && isLeftOut(way.key, node)) return 'pass';
+      const { $ref } = node;
+      if (typeof $ref !== 'string' || !isLong({ path: file.path, text: $ref })) return;
+      problem = chainProblem(file, `${pointerOf(way)}/$ref`, $ref);
+      return 'end';
+    });
     if (problem) return problem;
   }
   return null;

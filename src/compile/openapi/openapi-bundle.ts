@@ -14,7 +14,7 @@ import {
   severityOf,
   isMappingReference,
 } from './openapi-references.ts';
-import { createFreeName, followPointer, joinPointer, isPlainFragment } from '../text/pointer.ts';
+import { createFreeName, eachNode, followPointer, joinPointer, isPlainFragment, pointerOf } from '../text/pointer.ts';
 import { resolveReference } from '../reference.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { createTree, noRules, treePath, type Tree } from './redocly.ts';
@@ -171,14 +171,10 @@ function prototypeReferences(
   for (const path of used) {
     const file = files.get(path);
     if (file === undefined || !isParsed(file) || !prototypeName.test(file.text)) continue;
-    const visit = (node: unknown, pointer: string): void => {
-      if (typeof node !== 'object' || node === null) return;
-      const { $ref } = node as { $ref?: unknown };
+    eachNode(file.value, ({ $ref }, way) => {
       if (typeof $ref === 'string' && prototypeName.test($ref))
-        references.push({ file: path, pointer, text: $ref, member: '/$ref' });
-      for (const [key, child] of Object.entries(node)) visit(child, joinPointer(pointer, key));
-    };
-    visit(file.value, '');
+        references.push({ file: path, pointer: pointerOf(way), text: $ref, member: '/$ref' });
+    });
   }
   return references;
 }
@@ -310,21 +306,8 @@ function findManyMissing({ entry, files }: KindInput): Problem[] | null {
     );
   }
 
-  function visit(node: unknown, pointer: () => string): void {
-    if (typeof node !== 'object' || node === null || problems.length >= maxFindings) return;
-    const { $ref, discriminator } = node as { $ref?: unknown; discriminator?: unknown };
-    if (typeof $ref === 'string' && isMissing($ref)) add(() => `${pointer()}/$ref`, $ref);
-    const mapping = isObject(discriminator) && isObject(discriminator['mapping']) ? discriminator['mapping'] : {};
-    for (const [name, text] of Object.entries(mapping))
-      if (typeof text === 'string' && isMissing(text))
-        add(() => joinPointer(pointer(), 'discriminator', 'mapping', name), text);
-    for (const [key, child] of Object.entries(node))
-      if (typeof child === 'object') visit(child, () => joinPointer(pointer(), key));
-  }
-
-  function add(pointerOf: () => string, reference: string): void {
+  function add(pointer: string, reference: string): void {
     if (problems.length >= maxFindings) return;
-    const pointer = pointerOf();
     const { rule, message } = judgeReference(entry.path, reference, files);
     const severity = severityOf(pointer, reference);
     const counts = severity === 'error' || pointer.includes('/discriminator/mapping/');
@@ -332,7 +315,14 @@ function findManyMissing({ entry, files }: KindInput): Problem[] | null {
       problems.push(problemAt(entry, pointer, rule, message, { severity }));
   }
 
-  visit(entry.value, () => '');
+  eachNode(entry.value, ({ $ref, discriminator }, way) => {
+    if (typeof $ref === 'string' && isMissing($ref)) add(`${pointerOf(way)}/$ref`, $ref);
+    const mapping = asObject(asObject(discriminator)['mapping']);
+    for (const [name, text] of Object.entries(mapping))
+      if (typeof text === 'string' && isMissing(text))
+        add(joinPointer(pointerOf(way), 'discriminator', 'mapping', name), text);
+    return problems.length < maxFindings ? undefined : 'end';
+  });
   if (problems.length < maxFindings) return null;
   if (problems.some(({ severity }) => severity === 'error')) return problems;
   const message = `At least ${maxFindings} references of discriminators lead nowhere. Remove them, or add what they point to.`;
@@ -380,16 +370,12 @@ function asObject(value: unknown): Record<string, unknown> {
 
 function rewrite(bundle: unknown, references: ReadonlyMap<string, string>): void {
   const seen = new Set<object>();
-  const visit = (node: unknown): void => {
-    if (typeof node !== 'object' || node === null || seen.has(node)) return;
-    seen.add(node);
-    const holder = node as Record<string, unknown>;
-    for (const [key, value] of Object.entries(holder)) {
-      if (typeof value === 'string') {
-        const mended = references.get(value);
-        if (mended !== undefined) holder[key] = mended;
-      } else visit(value);
+  eachNode(bundle, (node) => {
+    const isNew = seen.size < seen.add(node).size;
+    for (const [key, value] of isNew ? Object.entries(node) : []) {
+      const mended = typeof value === 'string' ? references.get(value) : undefined;
+      if (mended !== undefined) node[key] = mended;
     }
-  };
-  visit(bundle);
+    return isNew ? undefined : 'pass';
+  });
 }

@@ -4,7 +4,7 @@ import { isUrlPath, parseDocumentUrl } from '../../model/address.ts';
 import type { Severity } from '../../model/problem.ts';
 import { isParsed, type KindInput } from '../kind.ts';
 import { createFollow, keyOf, type Reference } from '../reference-chains.ts';
-import { followPointer, parsePointer, joinPointer } from '../text/pointer.ts';
+import { eachNode, followPointer, parsePointer, pointerOf, type Way } from '../text/pointer.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { resolveReference } from '../reference.ts';
 import { decodePercent } from '../../model/escape.ts';
@@ -74,13 +74,10 @@ function identifiedIn(entry: ParsedFile): ReadonlyMap<string, object> {
   const identifiers = identified.get(entry);
   if (identifiers !== undefined) return identifiers;
   const objects = new Map<string, object>();
-  const visit = (node: unknown): void => {
-    if (typeof node !== 'object' || node === null) return;
-    const { $id } = node as { $id?: unknown };
-    if (typeof $id === 'string' && !objects.has($id)) objects.set($id, node);
-    for (const child of Object.values(node)) visit(child);
-  };
-  visit(entry.value);
+  eachNode(entry.value, (node) => {
+    const { $id } = node;
+    if (typeof $id === 'string') objects.getOrInsert($id, node);
+  });
   identified.set(entry, objects);
   return objects;
 }
@@ -124,31 +121,18 @@ export function findReferenceLoop(
 ): { file: string; pointer: string; text: string } | null {
   const next = createFollow(files);
   const ended = new Set<string>();
+  let loop: ReturnType<typeof findReferenceLoop> = null;
   for (const path of from) {
     const file = files.get(path);
     if (file === undefined || !isParsed(file)) continue;
-    const problem = visit(file.value, path, []);
-    if (problem) return problem;
+    eachNode(file.value, ({ $ref }, way) => {
+      if (typeof $ref !== 'string' || !isLoop(path, $ref)) return;
+      loop = { file: path, pointer: `${pointerOf(way)}/$ref`, text: $ref };
+      return 'end';
+    });
+    if (loop !== null) break;
   }
-  return null;
-
-  function visit(
-    node: unknown,
-    path: string,
-    tokens: string[],
-  ): { file: string; pointer: string; text: string } | null {
-    if (typeof node !== 'object' || node === null) return null;
-    const reference = (node as { $ref?: unknown }).$ref;
-    if (typeof reference === 'string' && isLoop(path, reference)) {
-      const pointer = tokens.map((token) => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
-      return { file: path, pointer: `${pointer}/$ref`, text: reference };
-    }
-    for (const [key, child] of Object.entries(node)) {
-      const problem = visit(child, path, [...tokens, key]);
-      if (problem) return problem;
-    }
-    return null;
-  }
+  return loop;
 
   function isLoop(path: string, reference: string): boolean {
     const way = new Set<string>();
@@ -174,27 +158,20 @@ const sign = /\/(?:@|%40)/;
 export function openapiAddresses(file: ParsedFile): Map<string, readonly string[]> {
   const urls = new Map<string, readonly string[]>();
   if (!sign.test(file.text)) return urls;
-  const tokens: string[] = [];
 
-  function add(reference: string, isMapped: boolean): void {
+  function add(reference: string, isMapped: boolean, way: Way): void {
     const [url = ''] = reference.split('#');
     if (urls.has(url) || parseDocumentUrl(url) === null || identifiedIn(file).has(url)) return;
-    if (isMapped || severityOf(joinPointer('', ...tokens), reference) === 'error') urls.set(url, []);
+    if (isMapped || severityOf(pointerOf(way), reference) === 'error') urls.set(url, []);
   }
 
-  function visit(node: unknown): void {
-    if (typeof node !== 'object' || node === null) return;
+  eachNode(file.value, (node, way) => {
     for (const [key, value] of Object.entries(node)) {
-      const isMapping = tokens.at(-1) === 'mapping' || key === 'defaultMapping';
-      if (typeof value !== 'string') {
-        tokens.push(key);
-        visit(value);
-        tokens.pop();
-      } else if (key === '$ref' || (isMapping && isMappingReference(value))) add(value, key !== '$ref');
+      if (typeof value !== 'string') continue;
+      const isMapping = way?.key === 'mapping' || key === 'defaultMapping';
+      if (key === '$ref' || (isMapping && isMappingReference(value))) add(value, key !== '$ref', way);
     }
-  }
-
-  visit(file.value);
+  });
   return urls;
 }
 
@@ -219,26 +196,16 @@ export function openapiReferencePaths(file: ParsedFile): Set<string> {
       for (const path of siblingPaths(file.path, reference)) paths.add(path);
   }
 
-  function visit(node: unknown): void {
-    if (typeof node !== 'object' || node === null) return;
-    if (Array.isArray(node)) {
-      for (const item of node) visit(item);
-      return;
-    }
-    for (const [key, value] of Object.entries(node)) {
-      if (typeof value === 'string') {
-        if (key === '$ref') add(value);
-        else if (key === 'defaultMapping' && isMappingReference(value)) add(value);
-      } else {
-        if (key === 'mapping' && typeof value === 'object' && value !== null)
-          for (const mapped of Object.values(value))
-            if (typeof mapped === 'string' && isMappingReference(mapped)) add(mapped);
-        visit(value);
-      }
-    }
-  }
-
-  visit(file.value);
+  eachNode(file.value, (node) => {
+    if (Array.isArray(node)) return;
+    const { $ref, defaultMapping, mapping } = node;
+    add($ref);
+    for (const mapped of [
+      defaultMapping,
+      ...(typeof mapping === 'object' && mapping !== null ? Object.values(mapping) : []),
+    ])
+      if (typeof mapped === 'string' && isMappingReference(mapped)) add(mapped);
+  });
   paths.delete(file.path);
   return paths;
 }
@@ -248,14 +215,9 @@ export function openapiExamplePaths(file: ParsedFile): Set<string> {
   const paths = new Set<string>();
   if (!file.text.includes('externalValue')) return paths;
 
-  function visit(node: unknown): void {
-    if (typeof node !== 'object' || node === null) return;
-    const { externalValue } = node as { externalValue?: unknown };
+  eachNode(file.value, ({ externalValue }) => {
     const target = typeof externalValue === 'string' ? resolveReference(file.path, externalValue) : null;
     if (target?.ok && target.path !== file.path && !isUrlPath(target.path)) paths.add(target.path);
-    for (const child of Object.values(node)) visit(child);
-  }
-
-  visit(file.value);
+  });
   return paths;
 }

@@ -6,7 +6,7 @@ import { findTwinsByText, errorsOf } from '../schema/ajv.ts';
 import { rowsOf, type RulesetKind } from '../../model/kinds.ts';
 import { firstText, isParsed, problemAt, type CompileKind, type DocumentKind, type KindInput } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
-import { joinPointer, parsePointer } from '../text/pointer.ts';
+import { eachNode, joinPointer, parsePointer, pointerOf } from '../text/pointer.ts';
 import { schemaProblems } from '../schema/schema-check.ts';
 import type { RulesetForm } from './form.ts';
 import { formOf, forms } from './forms.ts';
@@ -215,19 +215,14 @@ function asExtended(problem: Problem, base = ''): Problem {
  */
 function findReferences(entry: ParsedFile, { passesOver }: RulesetForm): Problem[] {
   const problems: Problem[] = [];
-  const visit = (value: unknown, pointer: string): void => {
-    if (Array.isArray(value)) return value.forEach((item, at) => visit(item, joinPointer(pointer, at)));
-    if (!isObject(value)) return;
-    const reference = value['$ref'];
-    if (typeof reference === 'string' && !reference.startsWith('#')) {
-      const why = passesOver(pointer, reference);
-      const message = `The reference ${JSON.stringify(reference.slice(0, 200))} is not followed: ${why ?? 'a ruleset is one document'}. Copy the target here.`;
-      const severity = why === null ? 'error' : 'warning';
-      problems.push(problemAt(entry, joinPointer(pointer, '$ref'), 'ruleset-reference', message, { severity }));
-    }
-    for (const [key, child] of Object.entries(value)) visit(child, joinPointer(pointer, key));
-  };
-  visit(entry.value, '');
+  eachNode(entry.value, ({ $ref: reference }, way) => {
+    if (typeof reference !== 'string' || reference.startsWith('#')) return;
+    const pointer = pointerOf(way);
+    const why = passesOver(pointer, reference);
+    const message = `The reference ${JSON.stringify(reference.slice(0, 200))} is not followed: ${why ?? 'a ruleset is one document'}. Copy the target here.`;
+    const severity = why === null ? 'error' : 'warning';
+    problems.push(problemAt(entry, joinPointer(pointer, '$ref'), 'ruleset-reference', message, { severity }));
+  });
   return problems;
 }
 

@@ -15,6 +15,36 @@ export function joinPointer(pointer: string, ...keys: (string | number)[]): stri
   return joined;
 }
 
+/** The way to a node, from its end. Null: the root. */
+export type Way = { readonly parent: Way; readonly key: string } | null;
+
+/** The pointer of a node that has this way. */
+export function pointerOf(way: Way): string {
+  const keys: string[] = [];
+  for (let at = way; at !== null; at = at.parent) keys.push(at.key);
+  return joinPointer('', ...keys.reverse());
+}
+
+/**
+ * Shows every object and list in plain data, parents first, in the order of the text. What `see`
+ * returns: `pass` leaves out what is inside of the node, `end` all the rest. Returns whether it ended.
+ */
+export function eachNode(
+  value: unknown,
+  see: (node: Record<string, unknown>, way: Way) => 'pass' | 'end' | void,
+  way: Way = null,
+): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const node = value as Record<string, unknown>;
+  const next = see(node, way);
+  if (next !== undefined) return next === 'end';
+  for (const key in node) {
+    const child = node[key];
+    if (typeof child === 'object' && child !== null && eachNode(child, see, { parent: way, key })) return true;
+  }
+  return false;
+}
+
 /**
  * The longest JSON Pointer in a document, in characters. Problems, indexes and references contain
  * pointers, so long names around many nodes would multiply the size of a document.
