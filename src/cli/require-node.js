@@ -3,7 +3,7 @@
  */
 if (Number.parseInt(process.versions.node, 10) < 26) {
   console.error(
-    `Stele needs Node 26 or newer, and this is ${process.versions.node}: install one from https://nodejs.org, or put it first in PATH.`,
+    `Stele needs Node 26 or newer, and this is ${process.versions.node}: run "npx --yes --package node@26 stele …", or install one from https://nodejs.org.`,
   );
   process.exit(2);
 }

@@ -9,6 +9,6 @@ test('a Node that is too old says so, and loads nothing else', async () => {
   await expect(promisify(execFile)(process.execPath, ['-e', lie])).rejects.toMatchObject({
     code: 2,
     stderr:
-      'Stele needs Node 26 or newer, and this is 24.11.0: install one from https://nodejs.org, or put it first in PATH.\n',
+      'Stele needs Node 26 or newer, and this is 24.11.0: run "npx --yes --package node@26 stele …", or install one from https://nodejs.org.\n',
   });
 });
