@@ -83,7 +83,10 @@ const equal: [name: string, one: Schema, other: Schema, version?: Version][] = [
   ['contains needs an item', list({ contains: text }), list({ contains: text, minItems: 1 })],
   ['a required property is one', object({ required: ['a'] }), object({ required: ['a'], minProperties: 1 })],
   ['one item is unique', list({ maxItems: 1, uniqueItems: true }), list({ maxItems: 1 })],
-  ['all properties by a pattern', object({ patternProperties: { '.*': text } }), object({ additionalProperties: text })], // prettier-ignore
+  ['anything by a pattern', { patternProperties: { '^a': {} } }, {}],
+  ['nothing evaluated', list({ unevaluatedItems: false }), list({ maxItems: 0 })],
+  ['limits that all values keep', { enum: [1, 2] }, { enum: [1, 2], minimum: 0, exclusiveMaximum: 3, maxLength: 1 }],
+  ['lengths that all values keep', { ...text, enum: ['a', 'b😀'] }, { ...text, enum: ['a', 'b😀'], maxLength: 2 }],
   ['types with limits of their own', { type: ['string', 'number'], minLength: 1, minimum: 1 }, { anyOf: [{ ...text, minLength: 1 }, { type: 'number', minimum: 1 }] }], // prettier-ignore
   ['types', { type: ['string', 'number'] }, { oneOf: [text, { type: 'number' }] }],
   ['not {}', { not: {} }, false],
@@ -120,6 +123,13 @@ const different: [name: string, one: Schema, other: Schema, effect: keyof typeof
   ['0.7 and 0.3', { type: 'number', multipleOf: 0.3 }, { type: 'number', multipleOf: 0.7 }, 'changes'],
   ['1e-9 and 1e-7', { type: 'number', multipleOf: 1e-9 }, { type: 'number', multipleOf: 1e-7 }, 'narrows'],
   ['past 2^53', { type: 'number', multipleOf: 3 }, { type: 'number', multipleOf: 27021597764222976 }, 'narrows'],
+  ['limits that not all values keep', { enum: [1, 2] }, { enum: [1, 2], exclusiveMaximum: 2 }, 'narrows'],
+  [
+    'more items that are unique',
+    list({ maxItems: 2, uniqueItems: true }),
+    list({ maxItems: 1, uniqueItems: true }),
+    'narrows',
+  ],
   ['no type but null', {}, { type: all.slice(0, 5) }, 'narrows'],
   ['a dependency on nothing', {}, { dependentSchemas: { a: false } }, 'narrows'],
   ['more items', list({ maxItems: 2 }), list({ prefixItems: [true], items: false }), 'narrows'],

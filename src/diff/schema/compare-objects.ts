@@ -1,5 +1,6 @@
 import { placesOf, report, type Below, type Judgement, type Pair } from '../report.ts';
 import { flatten, limitOf, type Schema } from './schema-parts.ts';
+import { isAnything } from './plain-form.ts';
 import { judgeArrival, judgeRemoval } from '../sunset.ts';
 import type { SchemaView } from './read-schema.ts';
 import type { Effect } from '../walk.ts';
@@ -159,7 +160,10 @@ function comparePatterns(pair: Pair, below: Below): void {
     const [before, after] = [old.get(pattern), current.get(pattern)];
     const at = placesOf(pair, before?.[0], after?.[0]);
     const named = `properties that match ${JSON.stringify(pattern)}`;
+    const lacking = before ? pair.after : pair.before;
     if (before && after) below(before, after);
+    // Beside any others, it says nothing.
+    else if (allowsOthers(lacking) && (before ?? after)!.every(({ value }) => isAnything(value))) continue;
     else if (before) {
       const effect = effectOfPattern(pair.after, 'narrows', 'widens');
       report(pair, effect, 'pattern-property-removed', `no longer describes ${named}`, { before: pattern, at });
@@ -168,6 +172,10 @@ function comparePatterns(pair: Pair, below: Below): void {
       report(pair, effect, 'pattern-property-added', `describes ${named}`, { after: pattern, at });
     }
   }
+}
+
+function allowsOthers({ additional }: SchemaView): boolean {
+  return !additional.isClosed && additional.schema.length === 0;
 }
 
 /** The keywords whose members `unevaluated…` of a schema around them leaves alone. */

@@ -32,6 +32,7 @@ import { type SchemaView, textOfValue } from './read-schema.ts';
 import { childrenOf, type Place, memberOf } from '../side.ts';
 import type { Unit, Walk } from '../walk.ts';
 import { textOf } from '../../render/json-value.ts';
+import { isObject } from '../../model/json.ts';
 import { judgeSunset } from '../sunset.ts';
 import { isText, keywordOf, keywordsCompared } from './keywords.ts';
 
@@ -62,6 +63,8 @@ function compareLimit(pair: Pair, keyword: string): void {
     (mine: Limit | null, its: Limit | null) => mine?.isImplied === true && !isTighter(its, mine),
   ];
   if (isSaid(one, other) || isSaid(other, one)) return;
+  const isNarrower = isTighter(other, one);
+  if (haveValuesWithin(isNarrower ? pair.before : pair.after, keyword, isNarrower ? other : one)) return;
   const [old, current] = tightest.map((limit) => (limit?.isImplied ? null : limit)) as [Limit | null, Limit | null];
   if (old === null && current === null) return;
   const details = {
@@ -80,6 +83,27 @@ function compareLimit(pair: Pair, keyword: string): void {
   const instead = current.keyword === old.keyword ? `${old.value}` : text(old);
   const end = narrows === isUpper ? 'decreased' : 'increased';
   report(pair, narrows ? 'narrows' : 'widens', `${name}-${end}`, `has ${text(current)} instead of ${instead}`, details);
+}
+
+/** Whether a schema lists values, all of which a limit allows. */
+function haveValuesWithin({ values }: SchemaView, keyword: string, limit: Limit | null): boolean {
+  if (values === null || limit === null) return false;
+  const { compared, restricts } = keywordOf(keyword);
+  return [...values.value].every((text) => {
+    const value: unknown = JSON.parse(text);
+    const size = sizeOfValue(value, restricts);
+    if (size === null) return true;
+    if (size === Number(limit.bound)) return !limit.isOpen;
+    return compared === 'upper' ? size < limit.bound : size > limit.bound;
+  });
+}
+
+/** What limits of values of a type count. Null: it is of another type. */
+function sizeOfValue(value: unknown, type: string | null): number | null {
+  if (type === 'number') return typeof value === 'number' ? value : null;
+  if (type === 'string') return typeof value === 'string' ? [...value].length : null;
+  if (type === 'array') return Array.isArray(value) ? value.length : null;
+  return isObject(value) ? Object.keys(value).length : null;
 }
 
 function compareMultiples(pair: Pair): void {
@@ -103,7 +127,9 @@ function compareUnique(pair: Pair): void {
   const setIn = ({ flat }: SchemaView) => statedIn(flat.parts, 'uniqueItems').find(({ value }) => value === true);
   const [before, after] = [setIn(pair.before), setIn(pair.after)];
   const [was, is] = [before !== undefined, after !== undefined];
-  if (was === is) return;
+  // One item is unique.
+  const isMoot = (view: SchemaView) => (limitOf(view, 'maxItems')?.bound ?? 2) <= 1;
+  if (was === is || isMoot(is ? pair.before : pair.after)) return;
   const details = { before: `${was}`, after: `${is}`, at: placesOf(pair, before, after) };
   if (is) report(pair, 'narrows', 'unique-items-set', 'no longer allows equal items', details);
   else report(pair, 'widens', 'unique-items-unset', 'allows equal items', details);

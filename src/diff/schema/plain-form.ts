@@ -39,7 +39,6 @@ const rewrites: readonly (readonly [keyword: string, Instead])[] = [
   ['then', leaveOut(isAnything)],
   ['else', leaveOut(isAnything)],
   ['not', leaveOut(isNothing)],
-  ['uniqueItems', leaveOut((_, { maxItems }) => isNumeric(maxItems) && maxItems <= 1)],
   ['items', sayFalse('items')],
   [
     'contains',
@@ -49,14 +48,6 @@ const rewrites: readonly (readonly [keyword: string, Instead])[] = [
         : null,
   ],
   ['additionalProperties', sayFalse('additionalProperties')],
-  [
-    'patternProperties',
-    (value, { properties, additionalProperties }) => {
-      const [[pattern, schema] = [''], ...others] = entriesOf(value);
-      const isOnly = properties === undefined && additionalProperties === undefined && others.length === 0;
-      return isOnly && schema !== undefined && matchesAll(pattern) ? { additionalProperties: schema } : null;
-    },
-  ],
   [
     'propertyNames',
     leaveOut((value) =>

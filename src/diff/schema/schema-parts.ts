@@ -278,14 +278,18 @@ export function rangeOf({ dialect }: Side, format: unknown): readonly [Numeric, 
   return dialect.name === '2.0' || dialect.name === '3.0' ? (own(ranges, textOf(format)) ?? null) : null;
 }
 
+const evaluatingOthers = new Set(['anyOf', 'oneOf', 'if', 'dependentSchemas', 'contains']);
+
 /** The limits that follow from other keywords. */
 function impliedBy(view: Limited, keyword: string): Limit[] {
   const { side, flat, keywords, items, properties, required, additional, pointer } = view;
   const numbers: (Numeric | null | undefined)[] = [];
-  if (keyword === 'maxItems' && items.isClosed && !keywords.has('unevaluatedItems')) numbers.push(items.first.length);
+  // By these, others than its own may be evaluated.
+  const isOwn = (name: string) => !keywords.has(name) || keywords.isDisjointFrom(evaluatingOthers);
+  if (keyword === 'maxItems' && items.isClosed && isOwn('unevaluatedItems')) numbers.push(items.first.length);
   if (keyword === 'minItems' && keywords.has('contains')) numbers.push(limitOf(view, 'minContains')?.value);
   if (keyword === 'minProperties' && required.size > 0) numbers.push(required.size);
-  const isListed = additional.isClosed && !keywords.has('patternProperties') && !keywords.has('unevaluatedProperties');
+  const isListed = additional.isClosed && !keywords.has('patternProperties') && isOwn('unevaluatedProperties');
   if (keyword === 'maxProperties' && isListed) numbers.push(properties.size);
   if (keyword === 'minimum' || keyword === 'maximum')
     for (const { value } of keywords.has('format') ? statedIn(flat.parts, 'format') : [])
