@@ -9,6 +9,7 @@ import type { Sandboxes, Detected } from '../../src/compile/sandboxes.ts';
 import { identityOf, readVersion } from '../../src/compile/identity.ts';
 import { findIgnored } from '../../src/compile/ignored.ts';
 import { readSettings } from '../../src/compile/repository-settings.ts';
+import { types } from '../../src/model/kinds.ts';
 import type { Config, UserConfig } from '../../src/config.ts';
 import { checkConfig } from '../../src/config/load-config.ts';
 import type { ResourceType } from '../../src/model/address.ts';
@@ -270,7 +271,7 @@ function createFakeCompiler(): FakeCompiler {
       return {
         artifact: {
           type: type ?? 'apis',
-          kind: 'openapi',
+          kind: types[type ?? 'apis'].usual,
           specification: '3.1.0',
           title: info?.title ?? '',
           description: '',

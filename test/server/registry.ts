@@ -1,3 +1,4 @@
+import { types } from '../../src/model/kinds.ts';
 import { excerptOf } from '../../src/render/excerpt.ts';
 import { renderPages } from '../../src/sites/render/render-pages.ts';
 import { compareDocuments } from '../../src/diff/compare-documents.ts';
@@ -120,7 +121,7 @@ function createFakeCompiler(): Sandboxes {
       }
       const artifact = {
         type: type ?? ('apis' as const),
-        kind: 'openapi' as const,
+        kind: types[type ?? 'apis'].usual,
         specification: '3.1.0',
         title: document.info?.title ?? 'untitled',
         description: '',
