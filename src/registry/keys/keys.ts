@@ -8,7 +8,7 @@ import {
   type JobOrigin,
   type Grant,
 } from '../../model/access.ts';
-import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { insteadOf, RegistryError } from '../../model/errors.ts';
 import { type Key, personRef, type Person, formatKey, holderOf, isUsable, keyRef, parseKey } from '../../model/key.ts';
 import type { Registry, Author } from '../registry.ts';
 import { mayCreateOrganizations, providerOf, rightsOf, rightsIn } from './people.ts';
@@ -64,12 +64,7 @@ function isStale({ config, expiryTime }: Registry, { signedInAt }: Person): bool
 }
 
 async function readPerson({ refs }: Registry, actor: string): Promise<Person | null> {
-  try {
-    return (await refs.read<Person>(personRef(actor)))?.value ?? null;
-  } catch (error) {
-    if (isRegistryError(error, 'corrupt')) return null;
-    throw error;
-  }
+  return (await refs.read<Person>(personRef(actor)).catch(insteadOf('corrupt', null)))?.value ?? null;
 }
 
 /** Settings of a new key of an organization, or of a person, whose `org` is null. */

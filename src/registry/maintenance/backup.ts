@@ -1,4 +1,4 @@
-import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { insteadOf, RegistryError } from '../../model/errors.ts';
 import type { Bucket } from '../../store/bucket.ts';
 import { readTips, copyStore, type Copied, type Until } from '../../store/copy-store.ts';
 import { entryKey } from '../../store/log/entry.ts';
@@ -53,22 +53,13 @@ function lostEntries({ heads, damages }: Copied, told: readonly ReturnType<typeo
  */
 async function betweenPurges(registry: Registry, work: () => Promise<void>): Promise<void> {
   for (let round = 1; round <= rounds.deleted; round++) {
-    const purgesSince = await ifReadable(() => notePurges(registry));
+    // Nobody can begin to purge while the log that says so is damaged.
+    const purgesSince = await notePurges(registry).catch(insteadOf('corrupt', undefined));
     await work();
-    const purges = await ifReadable(async () => purgesSince?.());
+    const purges = await purgesSince?.().catch(insteadOf('corrupt', undefined));
     if (!purges?.isNew && (!purges?.isRunning || round >= rounds.running)) return;
   }
   throw new RegistryError('unavailable', 'Versions are being withdrawn all the time. Run the backup again later.');
-}
-
-/** Nobody can begin to purge while the log that says so is damaged. */
-async function ifReadable<T>(read: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await read();
-  } catch (error) {
-    if (isRegistryError(error, 'corrupt')) return undefined;
-    throw error;
-  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type Digest, digestOf } from '../../model/digest.ts';
-import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { insteadOf, RegistryError } from '../../model/errors.ts';
 import { chooseLatest, nameOf, parseResourceRef, type Resource } from '../../model/resource.ts';
 import { type Bucket, listAll } from '../../store/bucket.ts';
 import { parseWorkKey } from '../../store/work.ts';
@@ -106,13 +106,8 @@ async function changeRecord(
   name: string,
   change: (resource: Resource) => { value: Resource; change: Author & { action: string } },
 ): Promise<boolean> {
-  try {
-    await refs.update<Resource>(name, (current) => change(current!.value));
-    return true;
-  } catch (error) {
-    if (isRegistryError(error, 'corrupt')) return false;
-    throw error;
-  }
+  const changed = refs.update<Resource>(name, (current) => change(current!.value));
+  return changed.then(() => true, insteadOf('corrupt', false));
 }
 
 function coordinateIn(name: string, label: string): string {

@@ -7,7 +7,7 @@ import { corrupt } from '../records.ts';
 import type { Objects } from '../objects.ts';
 import { decodeEntry, entryKey, type SealedEntry } from './entry.ts';
 import type { HeldRecord, HeldItem, State } from './state.ts';
-import { isRegistryError } from '../../model/errors.ts';
+import { insteadOf } from '../../model/errors.ts';
 
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
@@ -205,13 +205,7 @@ export function createSummaries(
 
   /** An index that is damaged or gone is made again, from all entries. */
   async function readKnown(digest: Digest | null): Promise<Index> {
-    if (digest === null) return nothing;
-    try {
-      return await readIndex(objects, digest);
-    } catch (error) {
-      if (isRegistryError(error, 'corrupt')) return nothing;
-      throw error;
-    }
+    return digest === null ? nothing : readIndex(objects, digest).catch(insteadOf('corrupt', nothing));
   }
 
   /** The index with the entries up to a number: in one segment, or in several where they are long. */
