@@ -25,38 +25,32 @@ export function createTools(budget?: Budget): Tools {
 
 const fails = (is: boolean, message: string): Failure[] => (is ? [{ message }] : []);
 
+/** A function without options. */
+function demand(what: string, holds: (value: unknown) => boolean): CoreFunction {
+  return () =>
+    (value, { subject }) =>
+      fails(!holds(value), `${subject}must be ${what}`);
+}
+
 /** The core functions of Spectral 6. */
 export const coreFunctions: Readonly<Record<string, CoreFunction>> = {
-  truthy:
-    () =>
-    (value, { subject }) =>
-      fails(!value, `${subject}must be truthy`),
-  falsy:
-    () =>
-    (value, { subject }) =>
-      fails(Boolean(value), `${subject}must be falsy`),
-  defined:
-    () =>
-    (value, { subject }) =>
-      fails(value === undefined, `${subject}must be defined`),
-  undefined:
-    () =>
-    (value, { subject }) =>
-      fails(value !== undefined, `${subject}must be undefined`),
+  truthy: demand('truthy', Boolean),
+  falsy: demand('falsy', (value) => !value),
+  defined: demand('defined', (value) => value !== undefined),
+  undefined: demand('undefined', (value) => value === undefined),
   pattern(options, tools) {
-    const match = typeof options['match'] === 'string' ? tools.pattern(options['match']) : null;
-    const notMatch = typeof options['notMatch'] === 'string' ? tools.pattern(options['notMatch']) : null;
-    return (value) => {
-      if (typeof value !== 'string') return [];
-      const failures: Failure[] = [];
-      if (match?.(value) === false)
-        failures.push({ message: `${printValue(value)} must match the pattern ${printValue(options['match'])}` });
-      if (notMatch?.(value) === true)
-        failures.push({
-          message: `${printValue(value)} must not match the pattern ${printValue(options['notMatch'])}`,
-        });
-      return failures;
-    };
+    const rules = ([true, false] as const).flatMap((isWanted) => {
+      const written = options[isWanted ? 'match' : 'notMatch'];
+      if (typeof written !== 'string') return [];
+      const says = `must ${isWanted ? '' : 'not '}match the pattern ${printValue(written)}`;
+      return [{ isWanted, matches: tools.pattern(written), says }];
+    });
+    return (value) =>
+      typeof value !== 'string'
+        ? []
+        : rules.flatMap(({ isWanted, matches, says }) =>
+            fails(matches(value) !== isWanted, `${printValue(value)} ${says}`),
+          );
   },
   casing(options, tools) {
     const isCased = tools.casing(options);
@@ -102,9 +96,8 @@ export const coreFunctions: Readonly<Record<string, CoreFunction>> = {
 export function unreferenced(value: unknown, base: string, graph: Graph): Failure[] {
   if (!isObject(value)) return [];
   const used = graph.referenced();
-  const escaped = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');
   return Object.keys(value)
-    .filter((name) => !used.has(`${base}/${escaped(name)}`))
+    .filter((name) => !used.has(joinPointer(base, name)))
     .map((name) => ({ message: 'Potential orphaned reusable object has been detected', keys: [name] }));
 }
 

@@ -1,4 +1,5 @@
 import { isObject } from '../../../model/json.ts';
+import { listOf } from '../../../render/json-value.ts';
 import type { Context, CoreFunction, Failure, Check } from './core-function.ts';
 import { validateOpenapi } from '../../openapi/openapi-schemas.ts';
 import { parsePointer } from '../../text/pointer.ts';
@@ -21,54 +22,43 @@ function* operationsIn(
   }
 }
 
-/** The functions of the OWASP set besides the core functions. */
-const owaspFunctions: readonly [name: string, create: CoreFunction][] = [
-  [
-    'owaspIsSecured',
-    ({ methods }) =>
-      (value, context) =>
-        checkSecured(value, context, new Set(methods as string[])),
-  ],
-  [
-    'owaspAdminIsApart',
-    ({ adminUrl }) =>
-      (value, context) =>
-        checkAdmin(value, context, String(adminUrl)),
-  ],
-];
+/** The operations of a document. */
+function operationsOf(value: unknown, context: Context) {
+  if (!isObject(value)) return [];
+  return [...operationsIn(context.graph.follow(value['paths']), context)].map((each) => ({ ...each, document: value }));
+}
 
 /** Operations with one of these methods that have no security requirement, neither of their own nor of the document. */
-function checkSecured(value: unknown, context: Context, methods: ReadonlySet<string>): Failure[] {
-  if (!isObject(value)) return [];
-  return [...operationsIn(context.graph.follow(value['paths']), context)].flatMap(({ path, method, operation }) => {
-    if (!methods.has(method)) return [];
-    const security = operation['security'] === undefined ? value['security'] : operation['security'];
-    const isOpen = !security || (Array.isArray(security) && security.length === 0);
-    const message = `${method.toUpperCase()} ${path} has no security scheme.`;
-    return isOpen ? [{ message, keys: ['paths', path, method, 'security', 'securitySchemes'] }] : [];
-  });
+function checkSecured(methods: ReadonlySet<string>): Check {
+  return (value, context) =>
+    operationsOf(value, context).flatMap(({ path, method, operation, document }) => {
+      if (!methods.has(method)) return [];
+      const security = operation['security'] === undefined ? document['security'] : operation['security'];
+      const isOpen = !security || (Array.isArray(security) && security.length === 0);
+      const message = `${method.toUpperCase()} ${path} has no security scheme.`;
+      return isOpen ? [{ message, keys: ['paths', path, method, 'security', 'securitySchemes'] }] : [];
+    });
 }
 
 /** Security requirements of operations of administrators that other operations have too. */
-function checkAdmin(value: unknown, context: Context, adminUrl: string): Failure[] {
-  if (!isObject(value)) return [];
-  const shared = new Set<string>();
-  const ofAdmins: { requirement: string; path: string; keys: (string | number)[] }[] = [];
-  for (const { path, method, operation } of operationsIn(context.graph.follow(value['paths']), context)) {
-    const security: unknown[] = Array.isArray(operation['security']) ? operation['security'] : [];
-    for (const [at, entry] of security.entries()) {
-      if (typeof entry !== 'object') continue;
-      const requirement = JSON.stringify(entry);
-      if (path.includes(adminUrl)) ofAdmins.push({ requirement, path, keys: ['paths', path, method, 'security', at] });
-      else shared.add(requirement);
-    }
-  }
-  return ofAdmins
-    .filter(({ requirement }) => shared.has(requirement))
-    .map(({ path, keys }) => ({
-      message: `${path} has a security requirement that is not for administrators alone.`,
-      keys,
-    }));
+function checkAdmin(adminUrl: string): Check {
+  return (value, context) => {
+    const uses = operationsOf(value, context).flatMap(({ path, method, operation }) =>
+      [...listOf(operation['security']).entries()].flatMap(([at, entry]) =>
+        typeof entry === 'object'
+          ? [{ path, requirement: JSON.stringify(entry), keys: ['paths', path, method, 'security', at] }]
+          : [],
+      ),
+    );
+    const [ofAdmins, others] = [true, false].map((is) => uses.filter(({ path }) => path.includes(adminUrl) === is));
+    const shared = new Set(others!.map(({ requirement }) => requirement));
+    return ofAdmins!
+      .filter(({ requirement }) => shared.has(requirement))
+      .map(({ path, keys }) => ({
+        message: `${path} has a security requirement that is not for administrators alone.`,
+        keys,
+      }));
+  };
 }
 
 type Keys = readonly (string | number)[];
@@ -205,7 +195,8 @@ export const builtInFunctions: ReadonlyMap<string, CoreFunction> = new Map<strin
   ['oasUnusedComponent', () => checkUnused],
   ['serverVariables', () => checkServerVariables],
   ['oasExample', createExampleCheck],
-  ...owaspFunctions,
+  ['owaspIsSecured', ({ methods }) => checkSecured(new Set(methods as string[]))],
+  ['owaspAdminIsApart', ({ adminUrl }) => checkAdmin(String(adminUrl))],
 ]);
 
 function checkSuccess(value: unknown, { formats }: Context): Failure[] {
@@ -374,8 +365,4 @@ function checkUnused(value: unknown, { graph }: Context): Failure[] {
       keys: [kind, ...keys],
     })),
   );
-}
-
-function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
 }

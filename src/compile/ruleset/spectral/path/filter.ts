@@ -10,6 +10,7 @@ import {
   natureOf,
   nothing,
   numberOf,
+  type Operate,
   operators,
   someMatch,
   stringOf,
@@ -194,7 +195,7 @@ function compileLogical(isOr: boolean) {
   };
 }
 
-function compileOperator(operator: string, apply: (typeof operators)['==']) {
+function compileOperator(operator: string, apply: Operate) {
   return ({ left, right }: Binary, inner: Inner): Evaluate => {
     const isEquality = /^[!=]==?$/.test(operator);
     const first = inner(left, isEquality && isNone(right));

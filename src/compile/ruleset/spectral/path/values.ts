@@ -22,27 +22,7 @@ export type LogicalOperator = '&&' | '||';
 export type BinaryOperator = LogicalOperator | ValueOperator | '~=';
 
 /** The operators of two values. */
-type ValueOperator =
-  | '=='
-  | '!='
-  | '==='
-  | '!=='
-  | '<'
-  | '<='
-  | '>'
-  | '>='
-  | '+'
-  | '-'
-  | '*'
-  | '/'
-  | '%'
-  | '|'
-  | '^'
-  | '&'
-  | '<<'
-  | '>>'
-  | '>>>'
-  | 'in';
+type ValueOperator = keyof typeof operators;
 
 /** The value where JavaScript would throw, such as for a member of null. Anything that uses it does not match. */
 export const nothing = Symbol('nothing');
@@ -116,10 +96,10 @@ function primitiveOf(value: unknown, budget: Budget): unknown {
   return typeof value === 'object' && value !== null ? stringOf(value, budget) : value;
 }
 
-type Operate = (left: unknown, right: unknown, budget: Budget) => unknown;
+export type Operate = (left: unknown, right: unknown, budget: Budget) => unknown;
 
 /** The result of each operator for two values, as in JavaScript. */
-export const operators: Readonly<Record<ValueOperator, Operate>> = {
+export const operators = {
   '==': looselyEqual,
   '!=': (left, right, budget) => !looselyEqual(left, right, budget),
   '===': (left, right) => left === right,
@@ -147,7 +127,7 @@ export const operators: Readonly<Record<ValueOperator, Operate>> = {
     }
     return typeof right === 'string' ? right.includes(stringOf(left, budget)) : nothing;
   },
-};
+} as const satisfies Record<string, Operate>;
 
 function looselyEqual(left: unknown, right: unknown, budget: Budget): boolean {
   if (left === null || left === undefined || right === null || right === undefined)
@@ -197,27 +177,10 @@ interface Method {
 export const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['endsWith', ofPart((text, part) => text.endsWith(part))],
   ['startsWith', ofPart((text, part) => text.startsWith(part))],
-  [
-    'includes',
-    ofPart(
-      (text, part) => text.includes(part),
-      (list, item) => list.includes(item),
-    ),
-  ],
-  [
-    'indexOf',
-    ofPart(
-      (text, part) => text.indexOf(part),
-      (list, item) => list.indexOf(item),
-    ),
-  ],
-  [
-    'lastIndexOf',
-    ofPart(
-      (text, part) => text.lastIndexOf(part),
-      (list, item) => list.lastIndexOf(item),
-    ),
-  ],
+  ...(['includes', 'indexOf', 'lastIndexOf'] as const).map((name): [string, Method] => [
+    name,
+    { ...ofPart((text, part) => text[name](part)), list: (list, [item]) => list[name](item) },
+  ]),
   [
     'at',
     {
@@ -262,15 +225,8 @@ export const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ],
 ]);
 
-function ofPart(
-  string: (text: string, part: string) => unknown,
-  list?: (list: readonly unknown[], item: unknown) => unknown,
-): Method {
-  return {
-    takes: [1, 1],
-    string: (text, [part], budget) => string(text, stringOf(part, budget)),
-    ...(list && { list: (whole: readonly unknown[], [item]: readonly unknown[]) => list(whole, item) }),
-  };
+function ofPart(apply: (text: string, part: string) => unknown): Method {
+  return { takes: [1, 1], string: (text, [part], budget) => apply(text, stringOf(part, budget)) };
 }
 
 function ofText(apply: (text: string) => string): Method {
