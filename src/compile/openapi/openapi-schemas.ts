@@ -6,7 +6,7 @@ import { isObject } from '../../model/json.ts';
 import { joinPointer } from '../text/pointer.ts';
 import { holdsOf } from '../../model/openapi-shape.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { readPattern } from '../schema/schema-check.ts';
+import { patternFailure } from '../schema/schema-check.ts';
 import { dialectOf, dialects, subschemas } from '../schema/schema-dialect.ts';
 
 export type OpenapiVersion = '2.0' | '3.0' | '3.1' | '3.2';
@@ -142,7 +142,7 @@ export function adviseSchemaObjects(root: unknown, version: OpenapiVersion, note
     if (!isKnown(schema['$schema'])) return;
     for (const { pointer: inside, message, on } of findingsIn(schema))
       note(/^\/type(?:\/|$)/.test(inside) ? 'schema' : 'schema-keyword', pointer() + inside, message, on);
-    if (typeof schema['pattern'] === 'string' && !isPattern(schema['pattern']))
+    if (typeof schema['pattern'] === 'string' && patternFailure(schema['pattern']) !== null)
       note('schema-pattern', `${pointer()}/pattern`, 'The pattern is not a valid regular expression.');
     if (schema['nullable'] === true)
       note(
@@ -202,13 +202,4 @@ function shallowMeta(): AnySchemaObject {
   const shallow = (_key: string, value: unknown) =>
     isObject(value) && value['$dynamicRef'] === '#meta' ? { type: ['object', 'boolean'] } : value;
   return JSON.parse(JSON.stringify(merged, shallow)) as AnySchemaObject;
-}
-
-function isPattern(text: string): boolean {
-  try {
-    readPattern(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

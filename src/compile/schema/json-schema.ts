@@ -5,6 +5,7 @@ import type { Problem } from '../../model/problem.ts';
 import { kinds } from '../../model/kinds.ts';
 import {
   beginsWith,
+  collectProblems,
   firstText,
   isParsed,
   maxFindings,
@@ -40,22 +41,16 @@ export const compileJsonSchema: CompileKind = async (given) => {
   const dialect = meta?.dialect ?? named;
   if (dialect === null || (!isObject(entry.value) && typeof entry.value !== 'boolean'))
     return result(given, dialect, [unreadable(entry, stated)], null);
-  const problems: Problem[] = [];
-  if (stated === undefined)
-    problems.push(
-      problemAt(
-        entry,
-        '',
-        'schema-dialect-assumed',
-        `The schema has no "$schema"; ${dialect.name} is assumed. Add "$schema" to choose a dialect.`,
-        { severity: 'info' },
-      ),
-    );
+  const { problems, say } = collectProblems(entry);
+  if (stated === undefined) {
+    const message = `The schema has no "$schema"; ${dialect.name} is assumed. Add "$schema" to choose a dialect.`;
+    say('schema-dialect-assumed', '', message, { severity: 'info' });
+  }
   for (const member of ['version', 'x-version']) {
     const written = numberAt(entry, `/${member}`);
     if (written === null) continue;
     const message = `"${member}" is the number ${String(root[member])} and is not read as a version. Put it in quotes: ${JSON.stringify(written)}.`;
-    problems.push(problemAt(entry, `/${member}`, 'version-number', message, { severity: 'warning' }));
+    say('version-number', `/${member}`, message, { severity: 'warning' });
   }
   // Must run before anything follows references: the cost of a chain is out of proportion to its text.
   const chain = findLongChain(given.files, (key, child) => dataKeywords.has(key) || hasOwnBase(dialect, child));
@@ -67,18 +62,16 @@ export const compileJsonSchema: CompileKind = async (given) => {
   // A schema with that many errors is rejected without further checks.
   const findings = blocking.length < maxFindings ? checkSchemas(entry, dialect, linked) : [];
   if (meta !== null && findings.length === 0) findings.push(...checkByMeta(entry, meta));
-  problems.push(...blocking, ...(input.validation === 'strict' ? findings : findings.map(asWarning)));
+  const ease = (found: Problem[]) => (input.validation === 'strict' ? found : found.map(asWarning));
+  problems.push(...blocking, ...ease(findings));
   const used = new Set([...linked.reached.keys()].map(({ path }) => path));
   if (blocking.length > 0) return { ...result(given, dialect, problems, null), used };
   const { bundle: linkedBundle, problems: bundling } = bundleSchema(entry, dialect, linked);
   // Readers know the drafts of JSON Schema, and not what somebody added to them.
   const bundle = meta !== null && isObject(linkedBundle) ? { ...linkedBundle, $schema: dialect.uri } : linkedBundle;
   problems.push(...bundling);
-  if (findings.length === 0 && bundling.length === 0) {
-    problems.push(
-      ...checkBundle(entry, dialect, toDoubles(bundle)).map(input.validation === 'strict' ? keep : asWarning),
-    );
-  }
+  if (findings.length === 0 && bundling.length === 0)
+    problems.push(...ease(checkBundle(entry, dialect, toDoubles(bundle))));
   return { ...result(given, dialect, problems, bundling.length > 0 ? null : bundle), used };
 };
 
@@ -136,10 +129,6 @@ function checkBundle(entry: ParsedFile, dialect: Dialect, bundle: unknown): Prob
   return [problemAt(entry, '', 'schema-portability', message, { severity: 'warning' })];
 }
 
-function keep(problem: Problem): Problem {
-  return problem;
-}
-
 /** Errors of a schema may be tolerated; an exceeded limit may not. */
 function asWarning(problem: Problem): Problem {
   return problem.rule === 'limit-references' ? problem : { ...problem, severity: 'warning' };
@@ -178,9 +167,7 @@ function findMeta({ entry, files }: KindInput): OwnMeta | { problem: Problem } |
 /** Checks a schema against a meta-schema of the registry. */
 function checkByMeta(entry: ParsedFile, { schema, dialect }: OwnMeta): Problem[] {
   const check = createCheckBy(dialect, schema);
-  if (check === null)
-    return [
-      problemAt(entry, '/$schema', 'schema', 'The schema that "$schema" names cannot be compiled as a meta-schema.'),
-    ];
-  return schemaProblems(entry, '', entry.value, check(entry.value));
+  if (check !== null) return schemaProblems(entry, '', entry.value, check(entry.value));
+  const message = 'The schema that "$schema" names cannot be compiled as a meta-schema.';
+  return [problemAt(entry, '/$schema', 'schema', message)];
 }
