@@ -6,59 +6,44 @@ import type { Life, Verbs } from './life.ts';
 import { latestOf } from './model.ts';
 import type { Node } from './world.ts';
 
-interface Standing {
+/** What a log says of a resource: the state of each version, and what `latest` means. */
+interface Told {
   versions: Record<string, string>;
   latest: string | null;
 }
 
-/** public-log.md, What is in it: what the log says of every public resource, once all is written. */
-function expectedLog({ resources }: Life): Record<string, Standing> {
-  const there = [...resources.values()].filter((each) => each.visibility === 'public' && each.deletedAt === null);
-  return Object.fromEntries(
-    there.map((resource) => {
-      const versions = Object.fromEntries(resource.versions.map(({ label, status }) => [label, status]));
-      return [resource.slug, { versions, latest: latestOf(resource)?.label ?? null }];
-    }),
-  );
-}
-
-/** What the log of a process says of these resources, and of which it says anything, after it has read what is new. */
-async function readLog(
-  { registry }: Node,
-  slugs: readonly string[],
-): Promise<{ standing: Record<string, Standing>; all: string[] }> {
+/** What the log of a process says of each resource, after it has read what is new. */
+async function readLog({ registry }: Node): Promise<Map<string, Told>> {
   const log = (await publicLogOf(registry))!;
   await log.update();
-  const told = new Map<string, Standing>();
+  const told = new Map<string, Told>();
   for (const leaf of await leavesIn(log)) {
     if (leaf.event === 'key') continue;
-    const slug = leaf.coordinate.slice('@acme/apis/'.length);
-    const standing = told.get(slug) ?? { versions: {}, latest: null };
-    told.set(slug, standing);
-    if (leaf.event === 'latest') standing.latest = leaf.label;
-    else if (leaf.event === 'published' || leaf.event === 'listed') standing.versions[leaf.label] ??= 'active';
-    else standing.versions[leaf.label] = leaf.event === 'reactivated' ? 'active' : leaf.event;
+    const { event, coordinate, label } = leaf;
+    const of = told.getOrInsertComputed(coordinate.slice('@acme/apis/'.length), () => ({ versions: {}, latest: null }));
+    if (event === 'latest') of.latest = label;
+    else of.versions[label!] = ['published', 'listed', 'reactivated'].includes(event) ? 'active' : event;
   }
-  const none: Standing = { versions: {}, latest: null };
-  return { standing: Object.fromEntries(slugs.map((slug) => [slug, told.get(slug) ?? none])), all: [...told.keys()] };
+  return told;
 }
 
-/** What of the log is not as the model has it. */
+/** public-log.md, What is in it: what of the log is not as the model has it, once all is written. */
 export async function faultsOfLog(life: Life, node: Node): Promise<string[]> {
-  const expected = expectedLog(life);
-  const { standing, all } = await readLog(node, Object.keys(expected));
-  const found = all
-    .filter((slug) => life.resources.get(slug)?.wasPublic === false)
-    .map((slug) => `The log tells of ${slug}, which was never public`);
-  for (const [slug, { versions, latest }] of Object.entries(expected)) {
-    const told = standing[slug]!;
-    if (told.latest !== latest) found.push(`The log says that ${slug} is ${told.latest}, and it is ${latest}`);
-    for (const label of new Set([...Object.keys(versions), ...Object.keys(told.versions)])) {
-      // What was withdrawn before it was public is not in the log.
-      const [says, is] = [told.versions[label] ?? 'withdrawn', versions[label] ?? 'nowhere'];
-      if (says !== is || (told.versions[label] === undefined && is !== 'withdrawn'))
-        found.push(`The log says that ${slug}@${label} is ${told.versions[label] ?? 'nowhere'}, and it is ${is}`);
-    }
+  const told = await readLog(node);
+  const isUnknown = (slug: string) => life.resources.get(slug)?.wasPublic !== true;
+  const found = [...told.keys()].filter(isUnknown).map((slug) => `The log tells of ${slug}, which was never public`);
+  for (const resource of life.resources.values()) {
+    const { slug, versions, visibility, deletedAt } = resource;
+    if (visibility === 'private' || deletedAt !== null) continue;
+    const { versions: said = {}, latest: saidLatest = null } = told.get(slug) ?? {};
+    const latest = latestOf(resource)?.label ?? null;
+    if (saidLatest !== latest) found.push(`The log says that ${slug} is ${saidLatest}, and it is ${latest}`);
+    // What was withdrawn before it was public is not in the log.
+    for (const { label, status } of versions)
+      if ((said[label] ?? 'withdrawn') !== status)
+        found.push(`The log says that ${slug}@${label} is ${said[label] ?? 'nowhere'}, and it is ${status}`);
+    for (const label of Object.keys(said))
+      if (!versions.some((each) => each.label === label)) found.push(`The log has ${slug}@${label}, which is nowhere`);
   }
   return found;
 }
