@@ -51,7 +51,7 @@ const dryRunHelp = 'say who depends on it, and change nothing';
 
 /** `stele deprecate|yank|reactivate COORDINATE@VERSION`, `stele visibility COORDINATE public|private`. */
 export function versionCommands(): Command[] {
-  return [...statusCommands.map(statusCommand), visibilityCommand()];
+  return [...statusCommands.map(statusCommand), ...settingCommands.map(settingCommand)];
 }
 
 function statusCommand({ name, description, state, options: taken }: StatusCommand): Command {
@@ -72,20 +72,36 @@ function statusCommand({ name, description, state, options: taken }: StatusComma
     });
 }
 
-function visibilityCommand(): Command {
-  return new Command('visibility')
-    .description('Make a resource public or private.')
+/** A command that changes one setting of a resource, which is its only argument beside the coordinate. */
+interface SettingCommand {
+  /** Of the setting, too. */
+  name: string;
+  description: string;
+  value: () => Argument;
+}
+
+const settingCommands: readonly SettingCommand[] = [
+  {
+    name: 'visibility',
+    description: 'Make a resource public or private.',
+    value: () => new Argument('<visibility>', 'who may read it').choices(['public', 'private']),
+  },
+];
+
+function settingCommand({ name, description, value }: SettingCommand): Command {
+  return new Command(name)
+    .description(description)
     .argument('<coordinate>', '@org/type/slug')
-    .addArgument(new Argument('<visibility>', 'who may read it').choices(['public', 'private']))
+    .addArgument(value())
     .option('--registry <url>', remoteHelp)
-    .action(async (given: string, visibility: string, _options: unknown, self: Command) => {
+    .action(async (given: string, chosen: string, _options: unknown, self: Command) => {
       const { coordinate, selector } = requireCoordinate(given);
       if (selector.kind !== 'latest')
         throw new RegistryError(
           'malformed',
           'The coordinate must not contain a version: all versions change together.',
         );
-      await change(self, coordinate, selector, { visibility }, visibility);
+      await change(self, coordinate, selector, { [name]: chosen }, chosen);
     });
 }
 
