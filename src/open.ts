@@ -60,6 +60,7 @@ export async function openRegistry(
     isForeground,
     codeFolder: `${config.cacheFolder}/code`,
   });
+  if (hasSpare) compiler.prepare(config.limits);
   const source = openSource({
     folder: `${config.cacheFolder}/mirrors`,
     allowLocalRepositories: true,

@@ -185,8 +185,8 @@ function tooLong(isOwn: boolean): RegistryError {
     : new RegistryError('unavailable', 'The registry has too much work waiting. Try again later.', { retryAfter });
 }
 
-/** From this size a document is expected to be long work, in bytes of its JSON. */
-const longBytes = 128 * 1024;
+/** From this size a document is expected to be long work, in bytes of its JSON, half as much again as a file of YAML. */
+const longBytes = 200 * 1024;
 
 /** Whether work on a document of this size is expected to end soon: it need not wait for long work. */
 export function isShortWork(bytes: number): boolean {

@@ -61,6 +61,7 @@ async function renderNewest(registry: Registry, name: string): Promise<void> {
 }
 
 async function deriveAll(registry: Registry, resource: Resource, version: Version): Promise<void> {
-  await outlineVersion(registry, resource, version, 'publish');
+  // The page first: whoever published may be its first reader.
   await renderVersion(registry, resource, version, 'publish');
+  await outlineVersion(registry, resource, version, 'publish');
 }

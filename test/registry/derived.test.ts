@@ -17,7 +17,7 @@ const rendered: Rendered = {
 const pay: Coordinate = { org: 'acme', type: 'apis', slug: 'pay' };
 
 /** Long enough that its pages are long work. */
-const long = { 'x-long': 'x'.repeat(140_000) };
+const long = { 'x-long': 'x'.repeat(240_000) };
 
 async function versionsOf(
   registry: TestRegistry,
@@ -107,7 +107,7 @@ test('the page of a short document does not wait for those of long ones, whoseve
   );
   const [short] = await versionsOf(registry, 1);
   const held = Promise.withResolvers<Rendered>();
-  registry.compiler.render = async ({ json }) => (json.byteLength > 140_000 ? held.promise : rendered);
+  registry.compiler.render = async ({ json }) => (json.byteLength > 240_000 ? held.promise : rendered);
   const waiting = (await Promise.all(longs)).flat().map((version) => renderedOf(registry, version));
   let made: Rendered | null = null;
   const page = renderedOf(registry, short!).then((one) => (made = one));

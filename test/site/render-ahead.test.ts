@@ -27,14 +27,23 @@ test('what is published is rendered before anybody asks, once, as the work of it
   const world = createWorld();
   const { compiler } = world.registry;
   const turns: (Turn | undefined)[] = [];
+  const order: string[] = [];
+  const { outline } = compiler;
+  compiler.outline = async (...given) => {
+    order.push('outline');
+    return outline(...given);
+  };
   compiler.render = async (_document, _limits, turn) => {
     turns.push(turn);
+    order.push('page');
     return { html: '', navigation: '', markdown: '', truncated: false, pages: null };
   };
   const ahead = openRenderAhead(world.registry);
   await publishVersion(world, '1.0.0');
   await ahead.settled();
   expect(turns).toEqual([{ org: 'acme', lane: 'publish' }]);
+  // Whoever published may be the page's first reader.
+  expect(order).toEqual(['page', 'outline']);
   await world.registry.refs.update<Resource>(resourceRef(coordinate), (current) => ({
     value: { ...current!.value, description: 'Changed.' },
     change: { actor: 'test', origin: null, action: 'change' },

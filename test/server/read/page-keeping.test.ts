@@ -158,7 +158,7 @@ test('the page of a short document is waited for', async () => {
 test('a reader who comes before the page of a long document is made sees that it is being made, and gets it later', async () => {
   await using served = await openServed({}, { pagePatience: 0 });
   const { registry, port } = served;
-  await publishVersion(registry, '@acme/apis/pay', '1.2.0', { document: { tags: 'x'.repeat(200_000) } });
+  await publishVersion(registry, '@acme/apis/pay', '1.2.0', { document: { tags: 'x'.repeat(250_000) } });
   const made = Promise.withResolvers<Rendered>();
   registry.compiler.render = () => made.promise;
   const early = await ask(port, { target: pay, headers: [html] });
