@@ -1,11 +1,10 @@
 import type { Direction } from '../../model/comparison.ts';
-import { membersAt, pointersOf, reportPart, reportTexts, setLabel } from './report-part.ts';
+import { createTell, membersAt, pairDescribed, pointersOf, reportPart, reportTexts, setLabel } from './report-part.ts';
 import type { Content, Media } from './operations.ts';
 import { compareSchemas } from '../schema/compare-schemas.ts';
 import { referenceName } from '../schema/match-branches.ts';
 import { deref } from '../schema/schema-parts.ts';
 import { objectOf, textOf } from '../../render/json-value.ts';
-import type { Judgement } from '../report.ts';
 import type { Place, Side } from '../side.ts';
 import type { Unit, Walk } from '../walk.ts';
 
@@ -40,51 +39,35 @@ export function compareContents(walk: Walk, unit: Unit, before: Holder, after: H
   const { direction, subject, role, isAsked = direction === 'request' } = where;
   const [old, current] = [typesOf(before), typesOf(after)];
   const at = pointersOf({ before: before.place, after: after.place });
-  const tell = (judgement: Judgement, name: string, says: string, from: string | null, to: string | null) =>
-    reportPart(unit, judgement, `${direction}-${role}-media-type-${name}`, `${subject} ${says}.`, {
-      before: from,
-      after: to,
-      at,
-      direction,
-    });
-  const compared = new Map<string, ComparedMedia>();
-  for (const type of new Set([...old.keys(), ...current.keys()])) {
-    const [was, is] = [describing(type, old), describing(type, current)];
-    if (was === null || is === null || compared.has(`${was} ${is}`)) continue;
-    const { type: name, media } = current.get(is)!;
-    const within = { ...where, subject: named(where, name, after.content) };
-    compared.set(`${was} ${is}`, { type: name, subject: within.subject, before: old.get(was)!.media, after: media });
-    compareMedia(walk, unit, old.get(was)!.media, media, within);
-    if (/[/+]xml\b/i.test(name)) compareRoots(walk, unit, old.get(was)!.media, media, within);
-  }
-  const instead = new Set<string>();
-  for (const [key, { type }] of old) {
-    if (current.has(key)) continue;
-    const wider = describing(key, current);
-    const narrower = [...current.keys()].filter((other) => !old.has(other) && describing(other, old) === key);
-    if (wider !== null) {
-      const name = current.get(wider)!.type;
-      if (old.has(wider)) tell('safe', 'undescribed', `as ${type} is described as ${name}`, type, name);
-      else tell('widens', 'generalized', `may be ${name} instead of ${type}`, type, name);
-      instead.add(wider);
-    } else if (narrower.length > 0) {
-      const names = narrower.map((other) => current.get(other)!.type).join(', ');
-      tell('narrows', 'specialized', `is ${names} instead of ${type}`, type, names);
-      for (const other of narrower) instead.add(other);
-    } else {
+  const tell = createTell(unit, { code: `${direction}-${role}-media-type`, subject, at, direction });
+  const { pairs, gone, added } = pairDescribed(old, current, describing);
+  const compared = pairs.map(([was, is]): ComparedMedia => {
+    const [{ media }, { type, media: other }] = [old.get(was)!, current.get(is)!];
+    const within = { ...where, subject: named(where, type, after.content) };
+    compareMedia(walk, unit, media, other, within);
+    if (/[/+]xml\b/i.test(type)) compareRoots(walk, unit, media, other, within);
+    return { type, subject: within.subject, before: media, after: other };
+  });
+  for (const { key, wider, narrower } of gone) {
+    const { type } = old.get(key)!;
+    const name = wider === null ? null : current.get(wider)!.type;
+    const names = narrower.map((other) => current.get(other)!.type).join(', ');
+    if (name !== null && old.has(wider!)) tell('safe', 'undescribed', `as ${type} is described as ${name}`, type, name);
+    else if (name !== null) tell('widens', 'generalized', `may be ${name} instead of ${type}`, type, name);
+    else if (names !== '') tell('narrows', 'specialized', `is ${names} instead of ${type}`, type, names);
+    else {
       // What is asked for, or sent, fails where it is removed. What is only read is missed where nothing is left.
       const judgement = isAsked || current.size === 0 ? 'breaking' : 'narrows';
-      tell(judgement, 'removed', `is no longer available as ${type}`, type, null);
+      tell(judgement, 'removed', `is no longer available as ${type}`, type);
     }
   }
-  for (const [key, { type }] of current) {
-    if (old.has(key) || instead.has(key)) continue;
-    const was = describing(key, old);
-    if (was === null)
-      tell(isAsked || old.size === 0 ? 'safe' : 'widens', 'added', `is also available as ${type}`, null, type);
+  for (const { key, was } of added) {
+    const { type } = current.get(key)!;
+    const judgement = isAsked || old.size === 0 ? 'safe' : 'widens';
+    if (was === null) tell(judgement, 'added', `is also available as ${type}`, null, type);
     else tell('safe', 'described', `as ${type} has a description of its own beside ${old.get(was)!.type}`, null, type);
   }
-  return [...compared.values()];
+  return compared;
 }
 
 /** Compares the names of the outermost elements of XML: where a schema states none, it is that of the component. */
@@ -95,15 +78,10 @@ function compareRoots(walk: Walk, unit: Unit, before: Media, after: Media, { dir
   };
   const [from, to] = [nameOf(walk.before, before), nameOf(walk.after, after)];
   if (from === to) return;
-  const message = `${subject} has ${to ?? 'no name'} instead of ${from ?? 'no name'} for the root element of XML.`;
-  const judgement = from === null || to === null ? 'unknown' : 'breaking';
   const at = pointersOf({ before: before.place, after: after.place });
-  reportPart(unit, judgement, `${direction}-${role}-xml-root-changed`, message, {
-    before: from,
-    after: to,
-    at,
-    direction,
-  });
+  const tell = createTell(unit, { code: `${direction}-${role}`, subject, at, direction });
+  const says = `has ${to ?? 'no name'} instead of ${from ?? 'no name'} for the root element of XML`;
+  tell(from === null || to === null ? 'unknown' : 'breaking', 'xml-root-changed', says, from, to);
 }
 
 /** Media types as they are compared, and as they are written. */

@@ -34,21 +34,27 @@ export function compareParameters(
     for (const name of ['accept', 'content-type', 'authorization'])
       for (const all of [before, after]) all.delete(`header ${name}`);
   renamePathParameters(unit, before, old, current);
-  for (const [key, parameter] of before) {
-    const other = after.get(key);
-    const isSame = other && parameter.name === other.name && walk.same(parameter.place.value, other.place.value);
-    if (other !== undefined) {
-      if (!isSame)
-        compareParameter(walk, unit, parameter, other, { direction, role: 'parameter', subject: nameOf(other) });
-    } else {
-      const at = { before: parameter.place.pointer, after: current.place.pointer };
-      reportRemoved(walk, unit, parameter, { direction, role: 'parameter', subject: nameOf(parameter) }, at);
-    }
+  const what = (one: Parameter): What => ({ direction, role: 'parameter', subject: nameOf(one) });
+  compareAll(walk, unit, { place: old.place, all: before }, { place: current.place, all: after }, what);
+}
+
+/** What has parameters or headers. */
+interface Having {
+  place: Place;
+  all: ReadonlyMap<string, Parameter>;
+}
+
+function compareAll(walk: Walk, unit: Unit, before: Having, after: Having, whatOf: (one: Parameter) => What): void {
+  for (const [key, one] of before.all) {
+    const other = after.all.get(key);
+    const at = { before: one.place.pointer, after: after.place.pointer };
+    if (!other) reportRemoved(walk, unit, one, whatOf(one), at);
+    else if (one.name !== other.name || !walk.same(one.place.value, other.place.value))
+      compareParameter(walk, unit, one, other, whatOf(other));
   }
-  for (const [key, parameter] of after) {
-    if (before.has(key)) continue;
-    const at = { before: old.place.pointer, after: parameter.place.pointer };
-    reportAdded(walk, unit, parameter, { direction, role: 'parameter', subject: nameOf(parameter) }, at);
+  for (const [key, one] of after.all) {
+    if (before.all.has(key)) continue;
+    reportAdded(walk, unit, one, whatOf(one), { before: before.place.pointer, after: one.place.pointer });
   }
 }
 
@@ -191,35 +197,28 @@ export function compareSwitch(
   reportPart(unit, is ? 'widens' : 'narrows', `${code}-${kebab(key)}-${is ? 'set' : 'unset'}`, message, details);
 }
 
-/** What has headers: a response, or a part of a form. */
-interface Headed {
-  place: Place;
-  headers: ReadonlyMap<string, Parameter>;
-}
-
+/** Compares the headers of responses, or of parts of forms. */
 export function compareHeaders(
   walk: Walk,
   unit: Unit,
   before: Headed,
   after: Headed,
-  { direction, subject }: { direction: Direction; subject: string },
+  { direction, subject }: Pick<What, 'direction' | 'subject'>,
 ): void {
   const what = ({ name }: Parameter): What => {
     return { direction, role: 'header', subject: `header ${JSON.stringify(name)} of ${subject}` };
   };
-  // Since 3.0, it is said by other means.
+  // Since 3.0, a type is said by other means.
   const isIgnored = (key: string) => key === 'content-type' && walk.after.dialect.name !== '2.0';
-  for (const [key, header] of before.headers) {
-    const other = after.headers.get(key);
-    if (isIgnored(key) || (other && walk.same(header.place.value, other.place.value))) continue;
-    const at = { before: header.place.pointer, after: after.place.pointer };
-    if (other) compareParameter(walk, unit, header, other, what(other));
-    else reportRemoved(walk, unit, header, what(header), at);
-  }
-  for (const [key, header] of after.headers) {
-    if (isIgnored(key) || before.headers.has(key)) continue;
-    reportAdded(walk, unit, header, what(header), { before: before.place.pointer, after: header.place.pointer });
-  }
+  const [old, current] = [before, after].map(({ place, headers }): Having => {
+    return { place, all: new Map([...headers].filter(([key]) => !isIgnored(key))) };
+  });
+  compareAll(walk, unit, old!, current!, what);
+}
+
+interface Headed {
+  place: Place;
+  headers: ReadonlyMap<string, Parameter>;
 }
 
 function typesOf(side: Side, { schema }: Parameter): ReadonlySet<string> | null {

@@ -1,6 +1,6 @@
 import type { Direction } from '../../model/comparison.ts';
 import { objectOf, textOf } from '../../render/json-value.ts';
-import { membersAt, reportPart, reportTexts, setLabel } from './report-part.ts';
+import { createTell, membersAt, pairDescribed, pointersOf, reportPart, reportTexts, setLabel } from './report-part.ts';
 import { type Operation, responsesOf, type Response } from './operations.ts';
 import { compareContents } from './compare-contents.ts';
 import { compareEncodings } from './compare-encodings.ts';
@@ -16,58 +16,34 @@ export function compareResponses(
   direction: Direction,
 ): void {
   const [before, after] = [responsesOf(walk.before, old), responsesOf(walk.after, current)];
-  const statuses = new Set([...before.keys(), ...after.keys()]);
-  const compared = new Set<string>();
-  for (const status of statuses) {
-    const [was, is] = [describing(status, before), describing(status, after)];
-    if (was === null || is === null || compared.has(`${was} ${is}`)) continue;
-    compared.add(`${was} ${is}`);
-    compareResponse(walk, unit, { was, is }, before.get(was)!, after.get(is)!, direction);
-  }
+  const isInstead = (status: string, narrower: readonly string[]) =>
+    status !== 'default' || !isSuccess(status, before) || narrower.some((other) => /^[23]/.test(other));
+  const { pairs, gone, added } = pairDescribed(before, after, describing, isInstead);
+  for (const [was, is] of pairs) compareResponse(walk, unit, { was, is }, before.get(was)!, after.get(is)!, direction);
   const isOne = direction === 'response';
-  /** Those that take the place of others. */
-  const instead = new Set<string>();
-  for (const [status, { place }] of before) {
-    if (after.has(status)) continue;
-    const details = { before: status, at: { before: place.pointer, after: current.place.pointer }, direction };
-    const wider = describing(status, after);
-    const narrower = [...after.keys()].filter((other) => !before.has(other) && describing(other, before) === status);
-    const isNeeded = isSuccess(status, before);
+  const place = { before: old.place, after: current.place };
+  const tellOf = (status: string) => {
+    const [was, is] = [before.get(status)?.place ?? place.before, after.get(status)?.place ?? place.after];
+    const at = pointersOf({ before: was, after: is });
+    return createTell(unit, { code: direction, subject: `Response ${status}`, at, direction });
+  };
+  for (const { key: status, wider, narrower } of gone) {
+    const [tell, isNeeded, names] = [tellOf(status), isSuccess(status, before), narrower.join(', ')];
     if (wider !== null) {
       const judgement = isOne && isNeeded && !before.has(wider) ? 'risky' : 'safe';
-      const message = `Response ${status} is described as ${wider}.`;
-      reportPart(unit, judgement, `${direction}-status-generalized`, message, { ...details, after: wider });
-      instead.add(wider);
-    } else if (
-      narrower.length > 0 &&
-      (status !== 'default' || !isNeeded || narrower.some((other) => /^[23]/.test(other)))
-    ) {
-      for (const other of narrower) instead.add(other);
-      const judgement = isOne ? 'safe' : 'narrows';
-      const message = `Response ${status} is described as ${narrower.join(', ')} only.`;
-      reportPart(unit, judgement, `${direction}-status-specialized`, message, {
-        ...details,
-        after: narrower.join(', '),
-      });
-    } else {
-      const code = `${direction}-${isNeeded ? 'success' : 'other'}-status-removed`;
-      reportPart(
-        unit,
-        isNeeded ? 'breaking' : isOne ? 'safe' : 'risky',
-        code,
-        `Response ${status} was removed.`,
-        details,
-      );
+      tell(judgement, 'status-generalized', `is described as ${wider}`, status, wider);
+    } else if (names !== '')
+      tell(isOne ? 'safe' : 'narrows', 'status-specialized', `is described as ${names} only`, status, names);
+    else {
+      const judgement = isNeeded ? 'breaking' : isOne ? 'safe' : 'risky';
+      tell(judgement, `${isNeeded ? 'success' : 'other'}-status-removed`, 'was removed', status);
     }
   }
-  for (const [status, { place }] of after) {
-    if (before.has(status) || instead.has(status)) continue;
-    const isNew = describing(status, before) === null;
+  for (const { key: status, was } of added) {
     // Clients treat an unknown status as the first of its class (RFC 9110 §15).
-    const verdict = isOne && isNew && isSuccess(status, after) && status !== 'default' ? 'risky' : 'safe';
-    const code = `${direction}-${/^[23]/.test(status) ? 'success' : 'other'}-status-added`;
-    const details = { after: status, at: { before: old.place.pointer, after: place.pointer }, direction };
-    reportPart(unit, verdict, code, `Response ${status} was added.`, details);
+    const isNew = isOne && was === null && isSuccess(status, after) && status !== 'default';
+    const code = `${/^[23]/.test(status) ? 'success' : 'other'}-status-added`;
+    tellOf(status)(isNew ? 'risky' : 'safe', code, 'was added', null, status);
   }
 }
 

@@ -27,6 +27,24 @@ export function reportPart(
   addFact(unit, { verdict, code, message, before, after, pointers: at, direction });
 }
 
+/** Tells of a change: the judgement, its code, the sentence about it, and the values before and after. */
+export type Tell = (
+  judgement: Judgement,
+  code: string,
+  says: string,
+  before?: string | null,
+  after?: string | null,
+) => void;
+
+/** Tells of the changes of one part. `code` and `subject` are how codes and sentences begin. */
+export function createTell(
+  unit: Unit,
+  { code, subject, ...where }: Pick<PartDetails, 'at' | 'direction'> & { code: string; subject: string },
+): Tell {
+  return (judgement, name, says, before, after) =>
+    reportPart(unit, judgement, `${code}-${name}`, `${subject} ${says}.`, { before, after, ...where });
+}
+
 /** Two places that are compared with each other. */
 export interface Places {
   before: Place;
@@ -116,4 +134,39 @@ export function reportSunset(walk: Walk, unit: Unit, places: Places, subject: st
   const { verdict, name, says } = judged;
   const details = { before: before!, after: after!, at: pointersOf(places) };
   reportPart(unit, verdict, `${role}-sunset-${name}`, `${subject} ${says}.`, details);
+}
+
+/** What describes the same in two documents: media types, or statuses. Each may be described by a wider one. */
+export interface Described {
+  /** Those that describe the same, each pair once. */
+  pairs: [was: string, is: string][];
+  /** What is no longer described by itself: by a wider one, by narrower ones, or not at all. */
+  gone: { key: string; wider: string | null; narrower: string[] }[];
+  /** What is described by itself now, and what described it before. */
+  added: { key: string; was: string | null }[];
+}
+
+/** Pairs what describes the same. `isInstead`: whether narrower ones take the place of one that is gone. */
+export function pairDescribed<Value>(
+  old: ReadonlyMap<string, Value>,
+  current: ReadonlyMap<string, Value>,
+  describing: (key: string, all: ReadonlyMap<string, Value>) => string | null,
+  isInstead: (key: string, narrower: readonly string[]) => boolean = () => true,
+): Described {
+  const pairs = new Map<string, [string, string]>();
+  for (const key of new Set([...old.keys(), ...current.keys()])) {
+    const [was, is] = [describing(key, old), describing(key, current)];
+    if (was !== null && is !== null) pairs.set(`${was} ${is}`, [was, is]);
+  }
+  const instead = new Set<string>();
+  const gone = [...old.keys()].flatMap((key) => {
+    if (current.has(key)) return [];
+    const wider = describing(key, current);
+    const all = [...current.keys()].filter((other) => !old.has(other) && describing(other, old) === key);
+    const narrower = wider === null && isInstead(key, all) ? all : [];
+    for (const other of wider === null ? narrower : [wider]) instead.add(other);
+    return [{ key, wider, narrower }];
+  });
+  const fresh = [...current.keys()].filter((key) => !old.has(key) && !instead.has(key));
+  return { pairs: [...pairs.values()], gone, added: fresh.map((key) => ({ key, was: describing(key, old) })) };
 }
