@@ -1,6 +1,8 @@
-import { own } from '../../model/json.ts';
+import type { Verdict } from '../../model/comparison.ts';
+import { own, type JsonObject } from '../../model/json.ts';
 import { entriesOf, listOf, objectOf, textOf } from '../../render/json-value.ts';
-import { reportDeprecated, reportPart, type PartDetails } from './report-part.ts';
+import { createTell, reportDeprecated, type Tell } from './report-part.ts';
+import { kebab } from '../report.ts';
 import type { Operation } from './operations.ts';
 import { memberOf, membersOf, placeAt, resolvePlace, targetOf, type Place, type Side } from '../side.ts';
 import type { Unit, Walk } from '../walk.ts';
@@ -16,76 +18,49 @@ type Alternative = ReadonlyMap<string, { name: string; label: string; scopes: re
 export function compareSecurity(walk: Walk, unit: Unit, before: Operation, after: Operation, isSent: boolean): void {
   const [old, current] = [read(walk.before, before, walk, isSent), read(walk.after, after, walk, isSent)];
   const at = { before: old.pointer, after: current.pointer };
-  const change = { before: describe(old.alternatives), after: describe(current.alternatives), at };
-  if (isSent) compareSent(unit, after.name, old, current, change);
-  else compareNeeded(unit, old, current, change);
+  const values = [describe(old.alternatives), describe(current.alternatives)] as const;
+  const about = createTell(unit, { code: 'security', subject: isSent ? after.name : 'Requests', at });
+  const tell: Tell = (judgement, code, says) => about(judgement, code, says, ...values);
+  if (isSent) compareSent(tell, old, current);
+  else compareNeeded(tell, old, current);
   compareSchemes(walk, unit, old.alternatives, current.alternatives);
 }
 
 /** Compares what the API sends along. Whatever it sends, receivers must have known before. */
-function compareSent(unit: Unit, name: string, old: Security, current: Security, change: PartDetails): void {
-  if (old.isOpen) {
-    if (current.isOpen) return;
-    const message = `${name} comes with ${change.after}; it came without credentials.`;
-    return reportPart(unit, 'safe', 'security-added', message, change);
-  }
-  if (current.isOpen) {
-    const message = `${name} may come without credentials; it came with ${change.before}.`;
-    reportPart(unit, 'breaking', 'security-removed', message, change);
-  }
+function compareSent(tell: Tell, old: Security, current: Security): void {
+  const [before, after] = [describe(old.alternatives), describe(current.alternatives)];
+  if (old.isOpen && !current.isOpen) tell('safe', 'added', `comes with ${after}; it came without credentials`);
+  if (old.isOpen) return;
+  if (current.isOpen) tell('breaking', 'removed', `may come without credentials; it came with ${before}`);
   for (const other of current.alternatives)
-    if (!old.alternatives.some((one) => satisfies(other, one))) {
-      const message = `${name} may come with ${describe([other])} instead of ${change.before}.`;
-      reportPart(unit, 'breaking', 'security-alternative-added', message, change);
-    }
+    if (!old.alternatives.some((one) => satisfies(other, one)))
+      tell('breaking', 'alternative-added', `may come with ${describe([other])} instead of ${before}`);
   for (const one of current.alternatives.length === 0 ? [] : old.alternatives)
-    if (!current.alternatives.some((other) => satisfies(other, one))) {
-      const message = `${name} no longer comes with ${describe([one])}.`;
-      reportPart(unit, 'safe', 'security-alternative-removed', message, change);
-    }
+    if (!current.alternatives.some((other) => satisfies(other, one)))
+      tell('safe', 'alternative-removed', `no longer comes with ${describe([one])}`);
 }
 
-function compareNeeded(unit: Unit, old: Security, current: Security, change: PartDetails): void {
-  if (old.isOpen && !current.isOpen)
-    return reportPart(
-      unit,
-      'breaking',
-      'security-added',
-      `Requests need ${change.after}; they needed nothing.`,
-      change,
-    );
-  if (!old.isOpen && current.isOpen)
-    return reportPart(unit, 'safe', 'security-removed', `Requests need nothing; they needed ${change.before}.`, change);
+function compareNeeded(tell: Tell, old: Security, current: Security): void {
+  const [before, after] = [describe(old.alternatives), describe(current.alternatives)];
+  if (old.isOpen && !current.isOpen) return tell('breaking', 'added', `need ${after}; they needed nothing`);
+  if (!old.isOpen && current.isOpen) return tell('safe', 'removed', `need nothing; they needed ${before}`);
   const used = new Set<Alternative>();
   for (const one of old.alternatives) {
     const match = current.alternatives.find((other) => satisfies(one, other));
-    if (match) {
-      used.add(match);
-      if (!satisfies(match, one))
-        reportPart(
-          unit,
-          'safe',
-          'security-relaxed',
-          `Requests need ${describe([match])} instead of ${describe([one])}.`,
-          change,
-        );
-      continue;
-    }
-    const isAlike = (other: Alternative) => other.size === one.size && [...one.keys()].every((id) => other.has(id));
-    const scoped = current.alternatives.find(isAlike);
-    const wider = current.alternatives.find((other) => [...one.keys()].every((id) => other.has(id)));
-    const instead = scoped ?? wider;
+    const hasAll = (other: Alternative) => [...one.keys()].every((id) => other.has(id));
+    const scoped = current.alternatives.find((other) => other.size === one.size && hasAll(other));
+    const instead = match ?? scoped ?? current.alternatives.find(hasAll);
     if (instead) used.add(instead);
-    const message = instead
-      ? `Requests need ${describe([instead])} instead of ${describe([one])}.`
-      : `Requests may no longer use ${describe([one])}.`;
-    const code = scoped ? 'security-scope-added' : wider ? 'security-scheme-added' : 'security-alternative-removed';
-    reportPart(unit, 'breaking', code, message, change);
+    const says = instead
+      ? `need ${describe([instead])} instead of ${describe([one])}`
+      : `may no longer use ${describe([one])}`;
+    if (match && !satisfies(match, one)) tell('safe', 'relaxed', says);
+    const code = scoped ? 'scope-added' : instead ? 'scheme-added' : 'alternative-removed';
+    if (!match) tell('breaking', code, says);
   }
-  for (const other of current.alternatives) {
-    if (used.has(other) || old.isOpen || old.alternatives.some((one) => satisfies(one, other))) continue;
-    reportPart(unit, 'safe', 'security-alternative-added', `Requests may also use ${describe([other])}.`, change);
-  }
+  for (const other of current.alternatives)
+    if (!used.has(other) && !old.isOpen && !old.alternatives.some((one) => satisfies(one, other)))
+      tell('safe', 'alternative-added', `may also use ${describe([other])}`);
 }
 
 /** Whether who satisfies `one` also satisfies `other`. */
@@ -188,63 +163,56 @@ const flowNames: Readonly<Record<string, string>> = {
 function compareScheme(walk: Walk, unit: Unit, name: string, before: Place, after: Place): void {
   const at = { before: before.pointer, after: after.pointer };
   const subject = `Security scheme ${JSON.stringify(name)}`;
-  const change = (
-    verdict: 'breaking' | 'risky' | 'safe' | 'docs',
-    code: string,
-    says: string,
-    from: string | null,
-    to: string | null,
-  ) => reportPart(unit, verdict, `security-scheme-${code}`, `${subject} ${says}.`, { before: from, after: to, at });
+  const tell = createTell(unit, { code: 'security-scheme', subject, at });
   reportDeprecated(walk, unit, { before, after }, subject, 'security-scheme');
-  for (const [key, verdict] of [
-    ['description', 'docs'],
-    ['bearerFormat', 'docs'],
-    ['openIdConnectUrl', 'risky'],
-    ['oauth2MetadataUrl', 'risky'],
-  ] as const) {
-    const [old, current] = [before, after].map(({ value }) => textOf(objectOf(value)[key]) || null);
-    const code = `${key.replace(/[A-Z0-9]+/g, (part) => `-${part.toLowerCase()}`)}-changed`;
-    if (old !== current)
-      change(verdict, code, `has ${key} ${current ?? 'absent'} instead of ${old ?? 'absent'}`, old!, current!);
-  }
+  const compareTexts = (
+    old: JsonObject,
+    current: JsonObject,
+    verdicts: Readonly<Record<string, Verdict>>,
+    where = '',
+  ) => {
+    for (const [key, verdict] of Object.entries(verdicts)) {
+      const [from, to] = [textOf(old[key]) || null, textOf(current[key]) || null];
+      const code = where === '' ? kebab(key) : 'url';
+      const says = `has ${key} ${to ?? 'absent'} instead of ${from ?? 'absent'}${where}`;
+      if (from !== to) tell(verdict, `${code}-changed`, says, from, to);
+    }
+  };
+  compareTexts(objectOf(before.value), objectOf(after.value), memberVerdicts);
   const [flows, others] = [flowsOf(walk.before, before), flowsOf(walk.after, after)];
   for (const [flow, old] of flows) {
     const current = others.get(flow);
     if (current === undefined) {
-      change('breaking', 'flow-removed', `no longer has the flow ${flow}`, flow, null);
+      tell('breaking', 'flow-removed', `no longer has the flow ${flow}`, flow);
       continue;
     }
-    for (const key of ['authorizationUrl', 'tokenUrl', 'refreshUrl', 'deviceAuthorizationUrl']) {
-      const [from, to] = [textOf(old[key]) || null, textOf(current[key]) || null];
-      if (from !== to)
-        change(
-          'risky',
-          'url-changed',
-          `has ${key} ${to ?? 'absent'} instead of ${from ?? 'absent'} in the flow ${flow}`,
-          from,
-          to,
-        );
-    }
+    const where = ` in the flow ${flow}`;
+    compareTexts(old, current, urlVerdicts, where);
     const [was, is] = [objectOf(old['scopes']), objectOf(current['scopes'])];
-    for (const scope of Object.keys(was))
-      if (!Object.hasOwn(is, scope))
-        change('risky', 'scope-removed', `no longer has the scope ${scope} in the flow ${flow}`, scope, null);
-    for (const scope of Object.keys(is)) {
-      if (!Object.hasOwn(was, scope))
-        change('safe', 'scope-added', `has the scope ${scope} in the flow ${flow}`, null, scope);
-      else if (was[scope] !== is[scope])
-        change(
-          'docs',
-          'scope-description-changed',
-          `describes the scope ${scope} in another way`,
-          textOf(was[scope]),
-          textOf(is[scope]),
-        );
-    }
+    for (const scope of Object.keys({ ...was, ...is }))
+      if (!Object.hasOwn(is, scope)) tell('risky', 'scope-removed', `no longer has the scope ${scope}${where}`, scope);
+      else if (!Object.hasOwn(was, scope)) tell('safe', 'scope-added', `has the scope ${scope}${where}`, null, scope);
+      else if (was[scope] !== is[scope]) {
+        const says = `describes the scope ${scope} in another way`;
+        tell('docs', 'scope-description-changed', says, textOf(was[scope]), textOf(is[scope]));
+      }
   }
   for (const flow of others.keys())
-    if (!flows.has(flow)) change('safe', 'flow-added', `has the flow ${flow}`, null, flow);
+    if (!flows.has(flow)) tell('safe', 'flow-added', `has the flow ${flow}`, null, flow);
 }
+
+const memberVerdicts = {
+  description: 'docs',
+  bearerFormat: 'docs',
+  openIdConnectUrl: 'risky',
+  oauth2MetadataUrl: 'risky',
+} as const;
+const urlVerdicts = {
+  authorizationUrl: 'risky',
+  tokenUrl: 'risky',
+  refreshUrl: 'risky',
+  deviceAuthorizationUrl: 'risky',
+} as const;
 
 function flowsOf(side: Side, place: Place): Map<string, Record<string, unknown>> {
   const flow = textOf(objectOf(place.value)['flow']);
