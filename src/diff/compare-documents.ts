@@ -19,7 +19,7 @@ import {
 import { createWalk, TooMuch, type Unit, type Walk } from './walk.ts';
 import { definitionsOf, definitionFolders } from '../render/schema/schemas.ts';
 import { compareSchemas } from './schema/compare-schemas.ts';
-import { addFact } from './report.ts';
+import { reportPart } from './api/report-part.ts';
 
 /**
  * Compares two published documents. Pure: the same documents give the same changes, whatever the
@@ -92,7 +92,7 @@ function compareHeads(root: Unit, before: JsonObject, after: JsonObject): void {
     if (old === current) return;
     const message = `${says} ${current ?? 'absent'} instead of ${old ?? 'absent'}.`;
     const pointers = { before: old === null ? null : `/${key}`, after: current === null ? null : `/${key}` };
-    addFact(root, { verdict: 'risky', code, message, before: old, after: current, pointers, direction: null });
+    reportPart(root, 'risky', code, message, { before: old, after: current, at: pointers });
   };
   one('$schema', 'dialect-changed', 'The dialect ($schema) is');
   one('$id', 'id-changed', 'The identifier ($id) is');
@@ -111,28 +111,17 @@ function compareDefinitions(walk: Walk, root: Unit): void {
   for (const [name, place] of old) {
     const other = current.get(name);
     if (other !== undefined) compareSchemas(walk, root, 'both', [place], [other]);
-    else
-      addFact(root, {
-        verdict: 'risky',
-        code: 'definition-removed',
-        message: `The definition ${JSON.stringify(name)} was removed; other schemas may refer to it.`,
-        before: name,
-        after: null,
-        pointers: { before: place.pointer, after: null },
-        direction: null,
-      });
+    else {
+      const says = `The definition ${JSON.stringify(name)} was removed; other schemas may refer to it.`;
+      const at = { before: place.pointer, after: null };
+      reportPart(root, 'risky', 'definition-removed', says, { before: name, at });
+    }
   }
-  for (const [name, place] of current)
-    if (!old.has(name))
-      addFact(root, {
-        verdict: 'safe',
-        code: 'definition-added',
-        message: `The definition ${JSON.stringify(name)} was added.`,
-        before: null,
-        after: name,
-        pointers: { before: null, after: place.pointer },
-        direction: null,
-      });
+  for (const [name, { pointer }] of current) {
+    if (old.has(name)) continue;
+    const details = { after: name, at: { before: null, after: pointer } };
+    reportPart(root, 'safe', 'definition-added', `The definition ${JSON.stringify(name)} was added.`, details);
+  }
 }
 
 function definitions(side: Side): Map<string, Place> {

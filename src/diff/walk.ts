@@ -21,6 +21,9 @@ export interface Unit {
   children: Unit[];
 }
 
+/** What both documents have. */
+export type Both<Thing> = readonly [before: Thing, after: Thing];
+
 /** One comparison at work. */
 export interface Walk {
   before: Side;

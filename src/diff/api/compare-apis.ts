@@ -3,7 +3,7 @@ import { entriesOf, listOf, objectOf, textOf } from '../../render/json-value.ts'
 import { membersAt, reportPart, reportTexts } from './report-part.ts';
 import { pairOperations } from './pair-operations.ts';
 import { compareOperation } from './compare-operations.ts';
-import { placeAt, rootOf } from '../side.ts';
+import { placeAt, rootOf, type Side } from '../side.ts';
 import { quote } from '../report.ts';
 import { textOfValue } from '../schema/read-schema.ts';
 import type { Unit, Walk } from '../walk.ts';
@@ -35,17 +35,10 @@ function compareHeads(walk: Walk, root: Unit): void {
     ({ document }) => textOf(document['swagger']) || textOf(document['openapi']),
   );
   if (old !== current) {
-    const at = {
-      before: before.dialect.name === '2.0' ? '/swagger' : '/openapi',
-      after: after.dialect.name === '2.0' ? '/swagger' : '/openapi',
-    };
-    reportPart(
-      root,
-      'docs',
-      'specification-changed',
-      `The document is written in OpenAPI ${current} instead of ${old}.`,
-      { before: old!, after: current!, at },
-    );
+    const keyIn = ({ dialect }: Side) => (dialect.name === '2.0' ? '/swagger' : '/openapi');
+    const details = { before: old!, after: current!, at: { before: keyIn(before), after: keyIn(after) } };
+    const message = `The document is written in OpenAPI ${current} instead of ${old}.`;
+    reportPart(root, 'docs', 'specification-changed', message, details);
   }
   const infos = {
     before: placeAt(before, ['info']) ?? rootOf(before),
@@ -104,16 +97,12 @@ function compareNames(walk: Walk, root: Unit): void {
     const place = placeAt(side, folder(side.document));
     return new Map(entriesOf(place?.value).map(([name]) => [name, place!.pointer]));
   });
-  for (const [name, pointer] of old!)
-    if (!current!.has(name))
-      reportPart(root, 'safe', 'schema-removed', `Schema ${quote(JSON.stringify(name))} was removed.`, {
-        before: name,
-        at: { before: `${pointer}/${name}`, after: null },
-      });
-  for (const [name, pointer] of current!)
-    if (!old!.has(name))
-      reportPart(root, 'safe', 'schema-added', `Schema ${quote(JSON.stringify(name))} was added.`, {
-        after: name,
-        at: { before: null, after: `${pointer}/${name}` },
-      });
+  const tell = (name: string, what: 'removed' | 'added', pointer: string) => {
+    const isGone = what === 'removed';
+    const at = { before: isGone ? `${pointer}/${name}` : null, after: isGone ? null : `${pointer}/${name}` };
+    const message = `Schema ${quote(JSON.stringify(name))} was ${what}.`;
+    reportPart(root, 'safe', `schema-${what}`, message, { [isGone ? 'before' : 'after']: name, at });
+  };
+  for (const [name, pointer] of old!) if (!current!.has(name)) tell(name, 'removed', pointer);
+  for (const [name, pointer] of current!) if (!old!.has(name)) tell(name, 'added', pointer);
 }

@@ -7,7 +7,7 @@ import type { Unit, Walk } from '../walk.ts';
 import { isWithinType, normalType, type ComparedMedia, type Where } from './compare-contents.ts';
 import { compareHeaders, compareSwitch, plainStyle } from './compare-parameters.ts';
 import { headersOf, styleOf, type Media } from './operations.ts';
-import { membersAt, pointersOf, reportPart } from './report-part.ts';
+import { createTell, membersAt, pointersOf, reportPart } from './report-part.ts';
 
 /** One part of a body: what says how it is written, and its schema. */
 interface Part {
@@ -58,13 +58,9 @@ function comparePart(walk: Walk, unit: Unit, before: Part, after: Part, where: W
   const { direction, role, subject } = where;
   const places = { before: before.place, after: after.place };
   const code = `${direction}-${role}-encoding`;
+  const about = createTell(unit, { code, subject, at: pointersOf(places), direction });
   const tell = (judgement: Judgement, name: string, from: string, to: string) =>
-    reportPart(unit, judgement, `${code}-${name}`, `${subject} is written ${to} instead of ${from}.`, {
-      before: from,
-      after: to,
-      at: pointersOf(places),
-      direction,
-    });
+    about(judgement, name, `is written ${to} instead of ${from}`, from, to);
   const [old, current] = [writingOf(before, type), writingOf(after, type)];
   if (old.style !== current.style) tell('changes', 'style-changed', old.says, current.says);
   else if (old.style === null) {
@@ -77,7 +73,15 @@ function comparePart(walk: Walk, unit: Unit, before: Part, after: Part, where: W
   if (hasStyles(before.view.side, type)) compareSwitch(unit, places, 'allowReserved', { direction, subject, code });
   if (/^multipart/i.test(type)) {
     const headers = [before, after].map(({ view, place, encoding }) => headersOf(view.side, encoding && place));
-    compareHeaders(walk, unit, { ...before, headers: headers[0]! }, { ...after, headers: headers[1]! }, where);
+    compareHeaders(
+      walk,
+      unit,
+      [
+        { ...before, headers: headers[0]! },
+        { ...after, headers: headers[1]! },
+      ],
+      where,
+    );
   }
   const own = ({ place, encoding }: Part): Place => (encoding ? place : { ...place, value: {} });
   for (const key of ['encoding', 'prefixEncoding', 'itemEncoding']) {

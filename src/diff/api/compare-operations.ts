@@ -1,6 +1,7 @@
 import type { Direction } from '../../model/comparison.ts';
 import { listOf, objectOf, textOf } from '../../render/json-value.ts';
 import {
+  createTell,
   pointersOf,
   reportArrival,
   reportDeprecated,
@@ -46,9 +47,9 @@ export function compareOperation(walk: Walk, unit: Unit, { before, after, kind, 
   if (isSame && walk.before.dialect.name !== '2.0') return;
   compareHead(walk, unit, before, after);
   const [sent, received]: [Direction, Direction] = isSent ? ['response', 'request'] : ['request', 'response'];
-  compareParameters(walk, unit, before, after, sent);
+  compareParameters(walk, unit, [before, after], sent);
   compareBody(walk, unit, before, after, sent);
-  compareResponses(walk, unit, before, after, received);
+  compareResponses(walk, unit, [before, after], received);
 }
 
 /** Compares the texts of path items. */
@@ -115,16 +116,12 @@ function compareOthers(unit: Unit, before: Operation, after: Operation): void {
 
 function compareTags(unit: Unit, before: Operation, after: Operation): void {
   const [old, current] = [before, after].map(({ place }) => listOf(objectOf(place.value)['tags']).map(textOf));
-  const at = { before: before.place.pointer, after: after.place.pointer };
   const removed = old!.filter((tag) => !current!.includes(tag)).join(', ');
   const added = current!.filter((tag) => !old!.includes(tag)).join(', ');
-  if (removed !== '')
-    reportPart(unit, 'docs', 'operation-tag-removed', `${after.name} no longer has the tag ${removed}.`, {
-      before: removed,
-      at,
-    });
-  if (added !== '')
-    reportPart(unit, 'docs', 'operation-tag-added', `${after.name} has the tag ${added}.`, { after: added, at });
+  const at = { before: before.place.pointer, after: after.place.pointer };
+  const tell = createTell(unit, { code: 'operation-tag', subject: after.name, at });
+  if (removed !== '') tell('docs', 'removed', `no longer has the tag ${removed}`, removed);
+  if (added !== '') tell('docs', 'added', `has the tag ${added}`, null, added);
 }
 
 function compareBody(walk: Walk, parent: Unit, old: Operation, current: Operation, direction: Direction): void {
@@ -189,15 +186,10 @@ function callbacksOf(side: Side, { place }: Operation): Callback[] {
 /** Compares what a callback is called, and the expression that says to which address it is sent. */
 function compareAddress(unit: Unit, before: Callback, after: Callback): void {
   const at = { before: before.place.pointer, after: after.place.pointer };
-  if (before.path !== after.path) {
-    const message = `The callback ${JSON.stringify(after.callback)} is sent to ${after.path} instead of ${before.path}.`;
-    return reportPart(unit, 'breaking', 'callback-expression-changed', message, {
-      before: before.path,
-      after: after.path,
-      at,
-    });
-  }
-  if (before.callback === after.callback) return;
-  const message = `The callback ${JSON.stringify(before.callback)} is called ${JSON.stringify(after.callback)}; what is sent is the same.`;
-  reportPart(unit, 'docs', 'callback-renamed', message, { before: before.callback, after: after.callback, at });
+  const [was, is] = [before.callback, after.callback].map((name) => JSON.stringify(name));
+  const tell = (subject: string) => createTell(unit, { code: 'callback', subject: `The callback ${subject}`, at });
+  const moved = `is sent to ${after.path} instead of ${before.path}`;
+  if (before.path !== after.path) tell(is!)('breaking', 'expression-changed', moved, before.path, after.path);
+  else if (was !== is)
+    tell(was!)('docs', 'renamed', `is called ${is}; what is sent is the same`, before.callback, after.callback);
 }

@@ -18,16 +18,10 @@ import { compareContents } from './compare-contents.ts';
 import { compareSchemas } from '../schema/compare-schemas.ts';
 import { typesIn, viewOf } from '../schema/read-schema.ts';
 import type { Place, Side } from '../side.ts';
-import type { Unit, Walk } from '../walk.ts';
+import type { Both, Unit, Walk } from '../walk.ts';
 
 /** Compares the parameters of an operation. `direction`: that of its request. */
-export function compareParameters(
-  walk: Walk,
-  unit: Unit,
-  old: Operation,
-  current: Operation,
-  direction: Direction,
-): void {
+export function compareParameters(walk: Walk, unit: Unit, [old, current]: Both<Operation>, direction: Direction): void {
   const [before, after] = [parametersOf(walk.before, old), parametersOf(walk.after, current)];
   // Since 3.0 they are said by other means. What 2.0 says of them becomes nothing with the next version.
   if (walk.after.dialect.name !== '2.0')
@@ -35,7 +29,15 @@ export function compareParameters(
       for (const all of [before, after]) all.delete(`header ${name}`);
   renamePathParameters(unit, before, old, current);
   const what = (one: Parameter): What => ({ direction, role: 'parameter', subject: nameOf(one) });
-  compareAll(walk, unit, { place: old.place, all: before }, { place: current.place, all: after }, what);
+  compareAll(
+    walk,
+    unit,
+    [
+      { place: old.place, all: before },
+      { place: current.place, all: after },
+    ],
+    what,
+  );
 }
 
 /** What has parameters or headers. */
@@ -44,7 +46,7 @@ interface Having {
   all: ReadonlyMap<string, Parameter>;
 }
 
-function compareAll(walk: Walk, unit: Unit, before: Having, after: Having, whatOf: (one: Parameter) => What): void {
+function compareAll(walk: Walk, unit: Unit, [before, after]: Both<Having>, whatOf: (one: Parameter) => What): void {
   for (const [key, one] of before.all) {
     const other = after.all.get(key);
     const at = { before: one.place.pointer, after: after.place.pointer };
@@ -146,13 +148,8 @@ function compareParameter(walk: Walk, parent: Unit, before: Parameter, after: Pa
 }
 
 /** Whether the same value is written in the same way. Styles matter for lists and objects only. */
-function compareWriting(
-  walk: Walk,
-  unit: Unit,
-  before: Parameter,
-  after: Parameter,
-  { direction, role, subject }: What,
-): void {
+function compareWriting(walk: Walk, unit: Unit, before: Parameter, after: Parameter, what: What): void {
+  const { direction, role, subject } = what;
   const at = { before: before.place.pointer, after: after.place.pointer };
   const types = [typesOf(walk.before, before), typesOf(walk.after, after)];
   const [old, current] = [before, after].map(({ style, content }) => {
@@ -163,12 +160,8 @@ function compareWriting(
   if (old!.kind !== current!.kind || (old!.kind !== 'as' && old!.name !== current!.name)) {
     const from = old!.kind === current!.kind ? old!.name : `${old!.kind} ${old!.name}`;
     const message = `${subject} is written ${current!.kind} ${current!.name} instead of ${from}.`;
-    reportPart(unit, 'changes', `${direction}-${role}-style-changed`, message, {
-      before: old!.name,
-      after: current!.name,
-      at,
-      direction,
-    });
+    const details = { before: old!.name, after: current!.name, at, direction };
+    reportPart(unit, 'changes', `${direction}-${role}-style-changed`, message, details);
   }
   if (role === 'header') return;
   const places = { before: before.place, after: after.place };
@@ -183,13 +176,20 @@ export function plainStyle(style: string, types: readonly (ReadonlySet<string> |
   return isPlain ? style.replace(' exploded', '') : style;
 }
 
+interface Switch {
+  direction: Direction;
+  subject: string;
+  code: string;
+}
+
 /** Compares what is false where it is not said, and lets senders write more where it is true. */
 export function compareSwitch(
   unit: Unit,
   places: Places,
   key: 'allowReserved' | 'allowEmptyValue',
-  { direction, subject, code }: { direction: Direction; subject: string; code: string },
+  what: Switch,
 ): void {
+  const { direction, subject, code } = what;
   const [was, is] = [places.before, places.after].map(({ value }) => objectOf(value)[key] === true);
   if (was === is) return;
   const details = { before: `${was}`, after: `${is}`, at: pointersOf(places), direction };
@@ -201,19 +201,18 @@ export function compareSwitch(
 export function compareHeaders(
   walk: Walk,
   unit: Unit,
-  before: Headed,
-  after: Headed,
-  { direction, subject }: Pick<What, 'direction' | 'subject'>,
+  both: Both<Headed>,
+  of: { direction: Direction; subject: string },
 ): void {
   const what = ({ name }: Parameter): What => {
-    return { direction, role: 'header', subject: `header ${JSON.stringify(name)} of ${subject}` };
+    return { direction: of.direction, role: 'header', subject: `header ${JSON.stringify(name)} of ${of.subject}` };
   };
   // Since 3.0, a type is said by other means.
   const isIgnored = (key: string) => key === 'content-type' && walk.after.dialect.name !== '2.0';
-  const [old, current] = [before, after].map(({ place, headers }): Having => {
+  const [old, current] = both.map(({ place, headers }): Having => {
     return { place, all: new Map([...headers].filter(([key]) => !isIgnored(key))) };
   });
-  compareAll(walk, unit, old!, current!, what);
+  compareAll(walk, unit, [old!, current!], what);
 }
 
 interface Headed {

@@ -5,21 +5,15 @@ import { type Operation, responsesOf, type Response } from './operations.ts';
 import { compareContents } from './compare-contents.ts';
 import { compareEncodings } from './compare-encodings.ts';
 import { compareHeaders } from './compare-parameters.ts';
-import type { Unit, Walk } from '../walk.ts';
+import type { Both, Unit, Walk } from '../walk.ts';
 
 /** Compares the responses of an operation. `direction`: `request` for those of a webhook. */
-export function compareResponses(
-  walk: Walk,
-  unit: Unit,
-  old: Operation,
-  current: Operation,
-  direction: Direction,
-): void {
+export function compareResponses(walk: Walk, unit: Unit, [old, current]: Both<Operation>, direction: Direction): void {
   const [before, after] = [responsesOf(walk.before, old), responsesOf(walk.after, current)];
   const isInstead = (status: string, narrower: readonly string[]) =>
     status !== 'default' || !isSuccess(status, before) || narrower.some((other) => /^[23]/.test(other));
   const { pairs, gone, added } = pairDescribed(before, after, describing, isInstead);
-  for (const [was, is] of pairs) compareResponse(walk, unit, { was, is }, before.get(was)!, after.get(is)!, direction);
+  for (const [was, is] of pairs) compareResponse(walk, unit, [was, is], [before.get(was)!, after.get(is)!], direction);
   const isOne = direction === 'response';
   const place = { before: old.place, after: current.place };
   const tellOf = (status: string) => {
@@ -69,9 +63,8 @@ function isSuccess(status: string, responses: ReadonlyMap<string, Response>): bo
 function compareResponse(
   walk: Walk,
   parent: Unit,
-  { was, is }: { was: string; is: string },
-  before: Response,
-  after: Response,
+  [was, is]: Both<string>,
+  [before, after]: Both<Response>,
   direction: Direction,
 ): void {
   if (walk.same(before.place.value, after.place.value) && isSameContent(before, after)) return;
@@ -92,7 +85,7 @@ function compareResponse(
         const { isSame, ...examples } = membersAt(walk, places, 'examples');
         if (!isSame) reportPart(unit, 'docs', 'body-examples-changed', `${subject} has other examples.`, examples);
       }
-      compareHeaders(walk, unit, before, after, { direction, subject });
+      compareHeaders(walk, unit, [before, after], { direction, subject });
       const where = { direction, subject, role: 'body', isAsked: true };
       compareEncodings(walk, unit, compareContents(walk, unit, before, after, where), where);
       const links = membersAt(walk, places, 'links');

@@ -3,7 +3,8 @@ import { listOf, objectOf, textOf } from '../../render/json-value.ts';
 import { itemsOf, memberOf, placeAt, type Place, type Side, membersOf } from '../side.ts';
 import { fromItems, textAt, type Operation, shapeOf } from './operations.ts';
 import { reportPart, reportTexts } from './report-part.ts';
-import type { Unit, Walk } from '../walk.ts';
+import type { Pointers } from '../report.ts';
+import type { Both, Unit, Walk } from '../walk.ts';
 
 /** One URL under which an operation is served, without its path. */
 interface Server {
@@ -125,22 +126,14 @@ export function compareServers(walk: Walk, parent: Unit, before: Operation, afte
     walk.below(parent, `server texts ${old.pointer} | ${current.pointer}`, (unit) =>
       compareTexts(walk, unit, old.place!, current.place!),
     );
-  walk.below(
-    parent,
-    `servers ${old.pointer} | ${current.pointer} | ${isMoved ? `${from} ${to}` : ''} | ${key}`,
-    (unit) => {
-      walk.spend((old.servers.length * current.servers.length) / 10);
-      compareUrls(unit, sets.old, sets.current, at);
-    },
-  );
+  const moved = isMoved ? `${from} ${to}` : '';
+  walk.below(parent, `servers ${old.pointer} | ${current.pointer} | ${moved} | ${key}`, (unit) => {
+    walk.spend((old.servers.length * current.servers.length) / 10);
+    compareUrls(unit, [sets.old, sets.current], at);
+  });
 }
 
-function compareUrls(
-  unit: Unit,
-  old: readonly Server[],
-  current: readonly Server[],
-  at: { before: string; after: string },
-): void {
+function compareUrls(unit: Unit, [old, current]: Both<readonly Server[]>, at: Pointers): void {
   const isStated = (servers: readonly Server[]) => servers.some(({ url }) => url !== '');
   const removed = isStated(old) ? old.filter(({ url }) => !current.some((other) => coversUrl(other.url, url))) : [];
   const added = isStated(current) ? current.filter(({ url }) => !old.some((one) => coversUrl(one.url, url))) : [];
@@ -148,31 +141,21 @@ function compareUrls(
   const names = (servers: readonly Server[]) => [...new Set(servers.map(({ written }) => written))].join(', ');
   if (removed.length === old.length && isStated(current) && !removed.some(isThere)) {
     const [before, after] = [names(old), names(current)];
-    return reportPart(unit, 'breaking', 'servers-replaced', `The servers are ${after} instead of ${before}.`, {
-      before,
-      after,
-      at,
-    });
+    const message = `The servers are ${after} instead of ${before}.`;
+    return reportPart(unit, 'breaking', 'servers-replaced', message, { before, after, at });
   }
   for (const server of removed) {
     const says = isThere(server) ? 'is no longer stated as such' : 'was removed';
-    reportPart(unit, 'risky', 'server-removed', `The server ${server.written} ${says}.`, {
-      before: server.written,
-      at,
-    });
+    const details = { before: server.written, at };
+    reportPart(unit, 'risky', 'server-removed', `The server ${server.written} ${says}.`, details);
   }
   for (const { written } of added)
     reportPart(unit, 'safe', 'server-added', `The server ${written} was added.`, { after: written, at });
-  if (removed.length + added.length === 0) compareWritten(unit, old, current, at);
+  if (removed.length + added.length === 0) compareWritten(unit, [old, current], at);
 }
 
 /** Compares the defaults of variables, and slashes at the end. */
-function compareWritten(
-  unit: Unit,
-  old: readonly Server[],
-  current: readonly Server[],
-  at: { before: string; after: string },
-): void {
+function compareWritten(unit: Unit, [old, current]: Both<readonly Server[]>, at: Pointers): void {
   const [from, to] = [old, current].map((servers) => servers.filter(({ isDefault }) => isDefault));
   for (const { url, written, template } of from!) {
     const other = to!.find((one) => one.template === template) ?? to!.find((one) => one.url === url);

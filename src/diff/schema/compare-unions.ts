@@ -2,7 +2,7 @@ import { compareDiscriminators, matchBranches, nameOfBranch, type Branch } from 
 import { widensValues } from './compare-values.ts';
 import { isRestriction } from './keywords.ts';
 import { areDisjoint, isWithin } from './overlap.ts';
-import { quote, report, rule, type Below, type Pair } from '../report.ts';
+import { quote, report, rule, type Below, type Judgement, type Pair } from '../report.ts';
 import { viewOf, type SchemaView } from './read-schema.ts';
 import { coversTypes, type Schema } from './schema-parts.ts';
 import type { Side } from '../side.ts';
@@ -159,8 +159,8 @@ function compareUnion(
   };
   const isUnclear = (side: 'before' | 'after', changed: readonly Branch[]) =>
     exclusive[side] !== null && findClash(pair, side, exclusive[side], changed) !== null;
-  reportRemoved(pair, { old, current }, matched.removed, isUnclear('before', matched.removed));
-  reportAdded(pair, { old, current }, matched.added, isUnclear('after', matched.added));
+  reportBranches(pair, { old, current }, 'before', matched.removed, isUnclear('before', matched.removed));
+  reportBranches(pair, { old, current }, 'after', matched.added, isUnclear('after', matched.added));
   if (!old.isLone && !current.isLone && old.kind !== current.kind) reportKind(pair, old, current);
   walk.later((mayDo) => {
     for (const side of ['before', 'after'] as const) {
@@ -224,55 +224,44 @@ interface Unions {
 }
 
 const refused = '; oneOf refused values that match another one, too, and whether they are valid now cannot be judged';
+const overlaps = '; oneOf refuses values that match several alternatives, which cannot be judged';
 
-function reportRemoved(pair: Pair, { old, current }: Unions, removed: readonly Branch[], isUnclear: boolean): void {
-  const { walk } = pair;
-  const views = current.branches.map(({ schema }) => viewOf(walk.after, schema));
-  const isStill = ({ schema }: Branch) => isWithin(viewOf(walk.before, schema), views);
-  const { merged = [], lost = [] } = Object.groupBy(removed, (one) => (isStill(one) ? 'merged' : 'lost'));
-  const at = { before: old.pointer, after: current.pointer };
+/** Reports alternatives that are gone or new. `isUnclear`: a `oneOf` may refuse what another alternative allows, too. */
+function reportBranches(
+  pair: Pair,
+  unions: Unions,
+  side: 'before' | 'after',
+  changed: readonly Branch[],
+  isUnclear: boolean,
+): void {
+  const { walk, direction } = pair;
+  const { old, current } = unions;
+  const isGone = side === 'before';
+  const [others, otherSide] = isGone ? [current, walk.after] : [old, walk.before];
+  const views = others.branches.map(({ schema }) => viewOf(otherSide, schema));
+  const isCovered = ({ schema }: Branch) => (isGone || !isUnclear) && isWithin(viewOf(walk[side], schema), views);
   const kind = codeOf(current.isLone ? old : current);
-  if (merged.length > 0) {
-    const names = namesOf(walk.before, merged);
-    const says = `no longer has the alternative ${names}, whose values others allow`;
-    report(pair, isUnclear ? 'unknown' : 'safe', `${kind}-merged`, isUnclear ? says + refused : says, {
-      before: names,
-      at,
-    });
-  }
-  if (lost.length > 0) {
-    const names = namesOf(walk.before, lost);
-    const says = `no longer allows the alternative ${names}`;
-    const isUnknown = isUnclear && pair.direction === 'response';
-    report(pair, isUnknown ? 'unknown' : 'narrows', `${kind}-removed`, isUnknown ? says + refused : says, {
-      before: names,
-      at,
-    });
-  }
-}
-
-function reportAdded(pair: Pair, { old, current }: Unions, added: readonly Branch[], isUnclear: boolean): void {
-  const { walk } = pair;
-  const views = old.branches.map(({ schema }) => viewOf(walk.before, schema));
-  const wasAlready = ({ schema }: Branch) => isWithin(viewOf(walk.after, schema), views);
-  const { split = [], fresh = [] } = Object.groupBy(added, (one) =>
-    !isUnclear && wasAlready(one) ? 'split' : 'fresh',
-  );
   const at = { before: old.pointer, after: current.pointer };
-  const kind = codeOf(current.isLone ? old : current);
-  if (split.length > 0) {
-    const names = namesOf(walk.after, split);
-    const says = `also has the alternative ${names}, whose values others allowed`;
-    report(pair, 'safe', `${kind}-split`, says, { after: names, at });
-  }
-  if (fresh.length > 0) {
-    const names = namesOf(walk.after, fresh);
-    const says = `also allows the alternative ${names}`;
-    const why = '; oneOf refuses values that match several alternatives, which cannot be judged';
+  for (const covered of [true, false]) {
+    const some = changed.filter((one) => isCovered(one) === covered);
+    if (some.length === 0) continue;
+    const names = namesOf(walk[side], some);
+    const isUnknown = isUnclear && (!isGone || covered || direction === 'response');
     const areValues = hasOnlyValues(walk.before, old) && hasOnlyValues(walk.after, current);
-    const judgement = isUnclear ? 'unknown' : areValues ? widensValues(pair) : 'widens';
-    const details = { after: names, at, effect: 'widens' } as const;
-    report(pair, judgement, `${kind}-added`, isUnclear ? says + why : says, details);
+    const [judgement, code, says]: [Judgement, string, string] = isGone
+      ? covered
+        ? ['safe', 'merged', `no longer has the alternative ${names}, whose values others allow`]
+        : ['narrows', 'removed', `no longer allows the alternative ${names}`]
+      : covered
+        ? ['safe', 'split', `also has the alternative ${names}, whose values others allowed`]
+        : [areValues ? widensValues(pair) : 'widens', 'added', `also allows the alternative ${names}`];
+    report(
+      pair,
+      isUnknown ? 'unknown' : judgement,
+      `${kind}-${code}`,
+      isUnknown ? says + (isGone ? refused : overlaps) : says,
+      { [side]: names, at, ...(!isGone && !covered && { effect: 'widens' }) },
+    );
   }
 }
 
