@@ -23,15 +23,8 @@ export interface Preview {
   objects: ReadonlyMap<Digest, Uint8Array>;
 }
 
-/** A preview as it is stored. */
-interface Stored {
-  resource: Resource;
-  newFrom: string | null;
-  label: string;
-  isHeld?: true;
-  /** Base64 by digest. */
-  objects: Record<Digest, string>;
-}
+/** A preview as it is stored: base64 by digest. */
+type Stored = Omit<Preview, 'objects'> & { objects: Record<Digest, string> };
 
 /**
  * Collects what the page of a version is made from. `registry`: the view into which the version was
@@ -57,17 +50,14 @@ export async function takePreview(
 /** Stores a preview for some days. Returns its token. */
 export async function storePreview(
   registry: Registry,
-  { resource, newFrom, label, isHeld, objects }: Preview,
+  { objects, ...preview }: Preview,
   days: number = registry.config.pulls.previewDays,
 ): Promise<string> {
   const stored: Stored = {
-    resource,
-    newFrom,
-    label,
-    ...(isHeld && { isHeld }),
+    ...preview,
     objects: Object.fromEntries([...objects].map(([digest, bytes]) => [digest, Buffer.from(bytes).toString('base64')])),
   };
-  return (await keepPreview(registry, resource.org, days, encodeJson(stored))).token;
+  return (await keepPreview(registry, preview.resource.org, days, encodeJson(stored))).token;
 }
 
 /** A preview that its reader may see. `registry` is a view in which its version is published. */

@@ -3,6 +3,9 @@ import { readSecret } from '../config/environment.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { Registry } from './registry.ts';
 
+/** What seals and opens. */
+type Sealing = Pick<Registry, 'config' | 'randomBytes' | 'ownKey'>;
+
 /** Prefix of a secret that is stored as it is: by an older version, or without a data folder. */
 const plain = 'plain:';
 const sealed = 'sealed:';
@@ -12,7 +15,7 @@ const shortest = 32;
  * Encrypts a secret for the store (of hooks, of webhooks) with the first line of `secretKey`, or
  * with the registry's own key.
  */
-export function sealSecret(registry: Pick<Registry, 'config' | 'randomBytes' | 'ownKey'>, secret: string): string {
+export function sealSecret(registry: Sealing, secret: string): string {
   const [key] = configuredKeys(registry);
   const ownKey = key === undefined ? registry.ownKey?.make() : undefined;
   if (key === undefined && ownKey === undefined) return plain + secret;
@@ -73,20 +76,12 @@ const ephemeral = new WeakMap<Registry['randomBytes'], Uint8Array>();
  * Encrypts a value for a client that brings it back, such as a position in a list that it must not
  * read. `purpose` keeps values of different kinds apart. Without a key, only this process can.
  */
-export function sealValue(
-  registry: Pick<Registry, 'config' | 'randomBytes' | 'ownKey'>,
-  purpose: string,
-  value: unknown,
-): string {
+export function sealValue(registry: Sealing, purpose: string, value: unknown): string {
   return encrypt(registry, valueKeys(registry)[0]!, JSON.stringify([purpose, value]));
 }
 
 /** Decrypts what `sealValue` returned for this purpose. Undefined for anything else. */
-export function openValue(
-  registry: Pick<Registry, 'config' | 'randomBytes' | 'ownKey'>,
-  purpose: string,
-  sealedValue: string,
-): unknown {
+export function openValue(registry: Sealing, purpose: string, sealedValue: string): unknown {
   for (const key of valueKeys(registry)) {
     const opened = tryDecrypt(key, sealedValue);
     if (opened === null) continue;
@@ -97,21 +92,12 @@ export function openValue(
 }
 
 /** A signature of a text, in 16 characters (96 bits), for a short link that works for a day. `purpose` as for `sealValue`. */
-export function signText(
-  registry: Pick<Registry, 'config' | 'randomBytes' | 'ownKey'>,
-  purpose: string,
-  text: string,
-): string {
+export function signText(registry: Sealing, purpose: string, text: string): string {
   return signWith(valueKeys(registry)[0]!, purpose, text);
 }
 
 /** Whether `signText` made a signature. */
-export function isSigned(
-  registry: Pick<Registry, 'config' | 'randomBytes' | 'ownKey'>,
-  purpose: string,
-  text: string,
-  signature: string,
-): boolean {
+export function isSigned(registry: Sealing, purpose: string, text: string, signature: string): boolean {
   const given = Buffer.from(signature);
   return valueKeys(registry).some((key) => {
     const expected = Buffer.from(signWith(key, purpose, text));
@@ -124,10 +110,7 @@ function signWith(key: Uint8Array, purpose: string, text: string): string {
   return mac.digest().subarray(0, 12).toString('base64url');
 }
 
-function valueKeys({
-  randomBytes,
-  ...registry
-}: Pick<Registry, 'config' | 'randomBytes' | 'ownKey'>): readonly Uint8Array[] {
+function valueKeys({ randomBytes, ...registry }: Sealing): readonly Uint8Array[] {
   const configured = configuredKeys(registry);
   if (configured.length > 0) return configured;
   const ownKey = registry.ownKey?.make();

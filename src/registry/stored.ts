@@ -8,56 +8,43 @@ import type { Registry, Log } from './registry.ts';
 import { decodeJson } from '../model/json.ts';
 import type { Generation } from '../store/records.ts';
 
+type Stored = Pick<Registry, 'objects'>;
+type Named = Pick<Version, 'manifest'>;
+
 /**
  * The bytes of an object that something in the store refers to. `manifest`: of the version that the
  * object belongs to, if it belongs to one. Throws `corrupt` if it is missing, since it was written
  * before the reference.
  */
-export async function readObject(
-  registry: Pick<Registry, 'objects'>,
-  digest: Digest,
-  manifest?: Digest,
-): Promise<Uint8Array> {
+export async function readObject(registry: Stored, digest: Digest, manifest?: Digest): Promise<Uint8Array> {
   const bytes = await registry.objects.get(digest, manifest);
   if (bytes === null) throw new RegistryError('corrupt', `Object ${digest} is missing. Run \`stele fsck\`.`);
   return bytes;
 }
 
 /** A JSON document that Stele wrote. `manifest`: see `readObject`. */
-export async function readJson<T>(registry: Pick<Registry, 'objects'>, digest: Digest, manifest?: Digest): Promise<T> {
+export async function readJson<T>(registry: Stored, digest: Digest, manifest?: Digest): Promise<T> {
   return decodeJson<T>(await readObject(registry, digest, manifest));
 }
 
 /** The manifest of a version. */
-export async function readManifestOf(
-  registry: Pick<Registry, 'objects'>,
-  { manifest }: Pick<Version, 'manifest'>,
-): Promise<Manifest> {
+export async function readManifestOf(registry: Stored, { manifest }: Named): Promise<Manifest> {
   return readJson<Manifest>(registry, manifest, manifest);
 }
 
 /** The config of a version: title, specification, provenance, compiler. */
-export async function readConfigOf(
-  registry: Pick<Registry, 'objects'>,
-  version: Pick<Version, 'manifest'>,
-): Promise<ArtifactConfig> {
+export async function readConfigOf(registry: Stored, version: Named): Promise<ArtifactConfig> {
   const { config } = await readManifestOf(registry, version);
   return readJson<ArtifactConfig>(registry, config.digest, version.manifest);
 }
 
 /** The report of a version, as it was published. */
-export async function readReportOf(
-  registry: Pick<Registry, 'objects'>,
-  version: Pick<Version, 'manifest'>,
-): Promise<Report> {
+export async function readReportOf(registry: Stored, version: Named): Promise<Report> {
   return readJson<Report>(registry, (await readConfigOf(registry, version)).report, version.manifest);
 }
 
 /** The document of a version as plain JSON: where it is, and how many bytes it has. */
-export async function documentOf(
-  registry: Pick<Registry, 'objects'>,
-  version: Pick<Version, 'manifest'>,
-): Promise<Descriptor> {
+export async function documentOf(registry: Stored, version: Named): Promise<Descriptor> {
   return findLayer(await readManifestOf(registry, version), 'json', 'identity')!;
 }
 
@@ -65,11 +52,7 @@ export async function documentOf(
  * A published ruleset for the compiler. `digest`: of its version's manifest; `name`: its coordinate
  * with its version.
  */
-export async function readRuleset(
-  registry: Pick<Registry, 'objects'>,
-  digest: Digest,
-  name: string = digest,
-): Promise<GivenRuleset> {
+export async function readRuleset(registry: Stored, digest: Digest, name: string = digest): Promise<GivenRuleset> {
   const document = await documentOf(registry, { manifest: digest });
   return { digest, name, json: Buffer.from(await readObject(registry, document.digest, digest)).toString() };
 }
