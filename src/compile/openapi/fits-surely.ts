@@ -1,4 +1,5 @@
 import { isObject } from '../../model/json.ts';
+import { listOf } from '../../render/json-value.ts';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 
 export type Schema = Record<string, unknown>;
@@ -290,10 +291,6 @@ function both(first: Answer, second: () => Answer): Answer {
   if (first === false) return false;
   const other = second();
   return other === true ? first : other;
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function anyFits(answers: readonly Answer[]): Answer {

@@ -1,4 +1,5 @@
 import { isObject } from '../../model/json.ts';
+import { entriesOf, objectOf } from '../../render/json-value.ts';
 import { methods } from '../../model/openapi-shape.ts';
 import { maxFindings } from '../kind.ts';
 import { followPointer, joinPointer } from '../text/pointer.ts';
@@ -64,7 +65,7 @@ function advisePaths(document: Document): void {
   const { root, version, note } = document;
   const shapes = new Map<string, string>();
   for (const group of version === '2.0' ? ['paths'] : ['paths', 'webhooks']) {
-    for (const [path, item] of members(root[group])) {
+    for (const [path, item] of entriesOf(root[group])) {
       const pointer = joinPointer('', group, path);
       const target = resolve(root, item, pointer);
       if (target === null || !isObject(target.value)) continue;
@@ -179,7 +180,7 @@ function adviseSecurity({ note, schemes }: Document, holder: Record<string, unkn
   const list = holder['security'];
   if (!Array.isArray(list)) return;
   for (const [index, requirement] of list.entries()) {
-    for (const [name] of members(requirement)) {
+    for (const [name] of entriesOf(requirement)) {
       // OpenAPI 3.2 allows a URI.
       if (schemes.has(name) || name.includes('/')) continue;
       const at = joinPointer(pointer, 'security', index, name);
@@ -189,17 +190,17 @@ function adviseSecurity({ note, schemes }: Document, holder: Record<string, unkn
 }
 
 function schemesOf(root: Record<string, unknown>, version: OpenapiVersion): ReadonlySet<string> {
-  const components = isObject(root['components']) ? root['components'] : {};
-  const schemes = version === '2.0' ? root['securityDefinitions'] : components['securitySchemes'];
-  return new Set(members(schemes).map(([name]) => name));
+  const { components, securityDefinitions } = root;
+  const schemes = version === '2.0' ? securityDefinitions : objectOf(components)['securitySchemes'];
+  return new Set(entriesOf(schemes).map(([name]) => name));
 }
 
 /** OpenAPI 3.0 limits the names of components in words only; later schemas check them. */
 function adviseNames({ root, version, note }: Document): void {
   if (version !== '3.0') return;
-  for (const [group, components] of members(root['components'])) {
+  for (const [group, components] of entriesOf(root['components'])) {
     if (group.startsWith('x-')) continue;
-    for (const [name] of members(components))
+    for (const [name] of entriesOf(components))
       if (!/^[a-zA-Z0-9._-]+$/.test(name)) {
         const message = `The name "${name}" has characters that OpenAPI does not allow. Use A-Z a-z 0-9 . _ -.`;
         note('component-name', joinPointer('', 'components', group, name), message, 'key');
@@ -224,8 +225,4 @@ function resolve(root: unknown, value: unknown, pointer: string): { value: unkno
     at = { value: schema.value, pointer: target };
   }
   return null;
-}
-
-function members(value: unknown): [string, unknown][] {
-  return isObject(value) ? Object.entries(value) : [];
 }

@@ -1,4 +1,5 @@
 import { isObject } from '../../model/json.ts';
+import { objectOf } from '../../render/json-value.ts';
 import { isUrlPath } from '../../model/address.ts';
 import { bundleDocument, getTypes, type detectSpec } from '@redocly/openapi-core';
 import type { Problem } from '../../model/problem.ts';
@@ -317,7 +318,7 @@ function findManyMissing({ entry, files }: KindInput): Problem[] | null {
 
   eachNode(entry.value, ({ $ref, discriminator }, way) => {
     if (typeof $ref === 'string' && isMissing($ref)) add(`${pointerOf(way)}/$ref`, $ref);
-    const mapping = asObject(asObject(discriminator)['mapping']);
+    const mapping = objectOf(objectOf(discriminator)['mapping']);
     for (const [name, text] of Object.entries(mapping))
       if (typeof text === 'string' && isMissing(text))
         add(joinPointer(pointerOf(way), 'discriminator', 'mapping', name), text);
@@ -337,12 +338,12 @@ function findManyMissing({ entry, files }: KindInput): Problem[] | null {
 function mendNames(bundle: Record<string, unknown>, authored: unknown): void {
   const references = new Map<string, string>();
   const isSwagger = 'swagger' in bundle;
-  const groups = isSwagger ? ['definitions', 'parameters', 'responses'] : Object.keys(asObject(bundle['components']));
+  const groups = isSwagger ? ['definitions', 'parameters', 'responses'] : Object.keys(objectOf(bundle['components']));
   for (const group of groups) {
-    const holder = isSwagger ? bundle : asObject(bundle['components']);
-    const members = asObject(holder[group]);
-    const authoredNames = asObject(
-      (isSwagger ? asObject(authored) : asObject(asObject(authored)['components']))[group],
+    const holder = isSwagger ? bundle : objectOf(bundle['components']);
+    const members = objectOf(holder[group]);
+    const authoredNames = objectOf(
+      (isSwagger ? objectOf(authored) : objectOf(objectOf(authored)['components']))[group],
     );
     const broken = Object.keys(members).filter(
       (name) => !Object.hasOwn(authoredNames, name) && !/^[A-Za-z0-9._-]+$/.test(name),
@@ -362,10 +363,6 @@ function mendNames(bundle: Record<string, unknown>, authored: unknown): void {
     for (const [name, free] of renamed) references.set(`${base}/${name}`, `#${joinPointer(base.slice(1), free)}`);
   }
   if (references.size > 0) rewrite(bundle, references);
-}
-
-function asObject(value: unknown): Record<string, unknown> {
-  return isObject(value) ? value : {};
 }
 
 function rewrite(bundle: unknown, references: ReadonlyMap<string, string>): void {

@@ -1,4 +1,5 @@
 import { isObject } from '../../model/json.ts';
+import { listOf, objectOf } from '../../render/json-value.ts';
 import { problemAtFile, type Problem } from '../../model/problem.ts';
 import type { LoadedFile } from '../collect.ts';
 import { functionsMember, modulesMember, pluginsMember } from '../compile.ts';
@@ -7,7 +8,7 @@ import type { Interpreter, Program } from '../interpreter/interpreter.ts';
 import { importedPaths, isCode, toScript, type Modules } from '../interpreter/modules.ts';
 import { isParsed, problemAt, type CollectedCode, type UnparsedFile } from '../kind.ts';
 import { resolveReference } from '../reference.ts';
-import type { ParsedFile } from '../text/parse.ts';
+import { unplaced, type ParsedFile } from '../text/parse.ts';
 import { decodeText } from '../text/text.ts';
 import { joinPointer } from '../text/pointer.ts';
 import { toPlugin } from './redocly-plugins.ts';
@@ -34,7 +35,8 @@ export async function readCode(
   const texts = new Map<string, string>();
   for (const file of files.values()) {
     if (isCode(file.path) && file.text !== null) texts.set(file.path, file.text);
-    if (file.path === entry && isParsed(file)) for (const [path, text] of writtenModules(file)) modules.set(path, text);
+    if (file.path === entry && isParsed(file))
+      for (const [path, text] of writtenModules(file.value)) modules.set(path, text);
   }
   const references = [...files.values()].filter(isParsed).flatMap((file) => functionsOf(file));
   const plugins = [...files.values()].filter(isParsed).flatMap((file) => pluginReferences(file));
@@ -108,20 +110,10 @@ export async function readCode(
       made.set(file.path, { ...file, value: withMore(file.value), exact: withMore(file.exact) });
     } else if (isCode(file.path) && file.text !== null) {
       const taken = program.takeRuleset(file.path, Object.keys(coreFunctions));
-      const text = file.text;
-      const atStart: ParsedFile = {
-        path: file.path,
-        text,
-        format: 'json',
-        value: {},
-        exact: {},
-        locate: () => ({ line: 1, column: 1 }),
-      };
+      const atStart = unplaced(file.path, file.text, {});
       if ('failure' in taken) problems.push(failureAt(atStart, '', 'The ruleset', taken.failure, modules));
       const { ruleset, functions } = objectOf('value' in taken ? taken.value : null);
-      const named = Object.fromEntries(
-        (Array.isArray(functions) ? functions : []).map((name) => [String(name), `${file.path}#${String(name)}`]),
-      );
+      const named = Object.fromEntries(listOf(functions).map((name) => [String(name), `${file.path}#${String(name)}`]));
       if (isObject(ruleset)) made.set(file.path, { ...atStart, value: { ...ruleset, [functionsMember]: named } });
     }
   }
@@ -146,7 +138,7 @@ export async function readCode(
         problems.push(failureAt(file, pointer, `The plugin ${quoted}`, taken.failure, modules));
         return [];
       }
-      return (Array.isArray(taken.value) ? taken.value : []).flatMap((one: unknown) => {
+      return listOf(taken.value).flatMap((one) => {
         const plugin = isObject(one) ? toPlugin(one, path, null) : null;
         if (plugin === null) return report(`The plugin ${quoted} has an id that is empty, or has a slash or spaces.`);
         if (ids.has(plugin.id)) return report(`Two plugins have the id ${JSON.stringify(plugin.id)}. Rename one.`);
@@ -177,7 +169,7 @@ function pluginReferences(file: ParsedFile): PluginReference[] {
       pointer: joinPointer('', pluginsMember),
       path,
     }));
-  return (Array.isArray(plugins) ? plugins : []).flatMap((name: unknown, at) => {
+  return listOf(plugins).flatMap((name, at) => {
     if (typeof name !== 'string') return [];
     const target = /^https?:/i.test(name) ? null : resolveReference(file.path, name);
     const path = target?.ok && target.fragment === null ? target.path : null;
@@ -192,12 +184,8 @@ export function takeFunction(program: Program, reference: string): Outcome {
   return program.takeRuleset(reference.slice(0, at), Object.keys(coreFunctions));
 }
 
-function objectOf(value: unknown): Record<string, unknown> {
-  return isObject(value) ? value : {};
-}
-
-function writtenModules({ value }: ParsedFile): [path: string, text: string][] {
-  const written = Object.entries(objectOf(isObject(value) ? value[modulesMember] : null));
+function writtenModules(value: unknown): [path: string, text: string][] {
+  const written = Object.entries(objectOf(objectOf(value)[modulesMember]));
   return written.filter((one): one is [string, string] => typeof one[1] === 'string');
 }
 
@@ -212,7 +200,7 @@ interface Named {
 function namedIn(file: ParsedFile): Named[] {
   const parts = [{ file, pointer: '' }, ...containedRulesets(file)];
   return parts.flatMap(({ file: { value }, pointer }) =>
-    Object.entries(objectOf(isObject(value) ? value[functionsMember] : null)).map(([name, reference]) => ({
+    Object.entries(objectOf(objectOf(value)[functionsMember])).map(([name, reference]) => ({
       name,
       reference: String(reference),
       pointer: joinPointer(pointer, functionsMember, name),
@@ -278,9 +266,5 @@ const maxFrames = 5;
 
 /** The files of a published ruleset's code, and of each that it contains. Null if it has none. */
 export function modulesOf(ruleset: unknown): Modules | null {
-  const written = isObject(ruleset) ? ruleset[modulesMember] : undefined;
-  if (!isObject(written)) return null;
-  return Object.fromEntries(
-    Object.entries(written).filter((one): one is [string, string] => typeof one[1] === 'string'),
-  );
+  return isObject(objectOf(ruleset)[modulesMember]) ? Object.fromEntries(writtenModules(ruleset)) : null;
 }

@@ -3,7 +3,7 @@ import { detectSpec, lintDocument, regexFromString } from '@redocly/openapi-core
 import type { Problem } from '../../model/problem.ts';
 import { collectProblems, isParsed, type CollectedCode, type Say } from '../kind.ts';
 import { listOf, objectOf } from '../../render/json-value.ts';
-import type { ParsedFile } from '../text/parse.ts';
+import { unplaced } from '../text/parse.ts';
 import { joinPointer } from '../text/pointer.ts';
 import {
   configOf,
@@ -116,15 +116,7 @@ async function failureOf(
   try {
     const config = await configOf(ruleset, builtIn, plugins);
     for (const value of samples) {
-      const text = JSON.stringify(value);
-      const file: ParsedFile = {
-        path: 'a.json',
-        text,
-        format: 'json',
-        value,
-        exact: value,
-        locate: () => ({ line: 1, column: 1 }),
-      };
+      const file = unplaced('a.json', JSON.stringify(value), value);
       takePluginRules(config, plugins, detectSpec(value));
       const tree = createTree({ files: new Map([[file.path, file]]) });
       await lintDocument({ document: tree.documentOf(file.path), config, externalRefResolver: tree.resolver });

@@ -1,4 +1,5 @@
 import { getTypes, normalizeTypes, resolveDocument, type Document } from '@redocly/openapi-core';
+import { listOf } from '../../render/json-value.ts';
 import { isObject } from '../../model/json.ts';
 import { problemAt, maxFindings, type KindInput } from '../kind.ts';
 import type { Problem } from '../../model/problem.ts';
@@ -124,10 +125,6 @@ export async function runPlugins(
 
 const maxText = 200;
 const maxMessage = 2000;
-
-function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
-}
 
 function pluginIn(rule: Record<string, unknown>): string {
   return customAssertions(rule)[0]?.split('/')[0] ?? '';

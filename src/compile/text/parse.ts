@@ -92,6 +92,11 @@ export interface ParsedFile {
   locate(pointer: string, on?: 'key' | 'value'): Place;
 }
 
+/** A file that nobody wrote as JSON or YAML, such as what code gives: every node is at its start. */
+export function unplaced(path: string, text: string, value: object): ParsedFile {
+  return { path, text, format: 'json', value, exact: value, locate: () => ({ line: 1, column: 1 }) };
+}
+
 /** With `ok`, `problems` lists what did not prevent parsing, such as duplicate keys. */
 export type Parsed = { ok: true; file: ParsedFile; problems: Problem[] } | { ok: false; problems: Problem[] };
 

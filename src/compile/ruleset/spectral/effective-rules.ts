@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { objectOf } from '../../../render/json-value.ts';
 import { isObject } from '../../../model/json.ts';
 import { functionsMember, modulesMember } from '../../compile.ts';
 import { createPathGlob, pathGlobProblem } from '../../../model/glob.ts';
@@ -176,10 +177,6 @@ function mergeRule(
 
 function formatsIn({ formats }: Readonly<Record<string, unknown>>): ReadonlySet<string> | null {
   return Array.isArray(formats) ? new Set(formats.map(String)) : null;
-}
-
-function objectOf(value: unknown): Record<string, unknown> {
-  return isObject(value) ? value : {};
 }
 
 /**
