@@ -120,6 +120,15 @@ export function createReport(problems: readonly Problem[]): Report {
   return { problems: unique.slice(0, maxProblems), counts, truncated: unique.length > maxProblems };
 }
 
+/** The report with problems that block nothing. */
+export function addProblems(report: Report, more: readonly Problem[]): Report {
+  if (more.length === 0) return report;
+  const { problems, truncated } = createReport([...report.problems, ...more]);
+  const counts = { ...report.counts };
+  for (const { severity } of more) counts[severity]++;
+  return { ...report, problems, counts, truncated: report.truncated || truncated };
+}
+
 /** The number of findings that stop a publish: errors, unless a gate decides otherwise. */
 export function blockingIn({ blocking, counts }: Pick<Report, 'blocking' | 'counts'>): number {
   return blocking ?? counts.error;

@@ -37,8 +37,6 @@ const slow = 3000;
  * checked. A head is checked once for each tip of the target branch; when the remote does not
  * answer, the check is retried after ever longer waits. `report` reports saved checks to the
  * organization's hosts.
- * Long: its functions, none of which has 40 lines, share the checks that run and the places for
- * them.
  */
 export function createPulls(
   registry: Registry,

@@ -75,7 +75,6 @@ const maxBytesWithCommit = 8 * 2 ** 20;
 /**
  * The mirror of the repository at this URL, in `mirrors/` of the cache folder. Creates nothing
  * until it is used.
- * Long: its methods, none of which has 20 lines, share the folder and its limits.
  */
 export function createMirror(url: string, options: MirrorOptions): Mirror {
   const { searchPath, sizeLimit, objects } = options;

@@ -154,7 +154,6 @@ interface OpenPack extends PackIndex {
 /**
  * Creates objects on a bucket, with an LRU cache of `cacheBytes`. What `get` returns was hashed
  * once after it was read.
- * Long: its methods, none of which has 20 lines, share the cache.
  */
 export function createObjects(
   bucket: Bucket,

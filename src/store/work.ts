@@ -47,8 +47,6 @@ export function parseWorkKey(key: string): { name: string; generation: number } 
 /**
  * Creates the expiring records on a bucket. `changed` is called with each name that was changed
  * through this object.
- * Long: its functions, none of which has 40 lines, share the newest generations and the requests
- * under way.
  */
 export function createWork(
   bucket: Bucket,

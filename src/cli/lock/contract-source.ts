@@ -67,8 +67,6 @@ export interface ContractSource {
  * Opens a registry by its URL. The key in STELE_KEY is sent only to the registry that the command
  * line or STELE_REGISTRY names (`trusted`): the URL in a lock may be anybody's. A key that was saved
  * for this registry goes to no other anyway.
- * Long: its methods, none of which has 25 lines, share the credential and what kind of registry it
- * turned out to be.
  */
 export function openContractSource(url: string, trusted: string | undefined): ContractSource {
   const { origin } = new URL(url);

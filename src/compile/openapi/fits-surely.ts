@@ -156,7 +156,6 @@ const maxSteps = 100_000;
  * Tells without compiling anything whether ajv, as Redocly sets it up, would accept a value.
  * Redocly compiles a validator for each example, which takes some hundred times as long as the
  * validation.
- * Long: its functions, none of which has 25 lines, call each other and share the count of steps.
  */
 export function createFitsSurely(reading: Reading): FitsSurely {
   const understood = new Map<object, Understood>();

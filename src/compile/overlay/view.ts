@@ -1,5 +1,13 @@
 import { isObject } from '../../model/json.ts';
-import { countText, isBlocking, problemAtFile, createReport, type Problem, type Report } from '../../model/problem.ts';
+import {
+  addProblems,
+  countText,
+  isBlocking,
+  problemAtFile,
+  createReport,
+  type Problem,
+  type Report,
+} from '../../model/problem.ts';
 import type { View } from '../../model/artifact.ts';
 import type { LoadedFile } from '../collect.ts';
 import type { Artifact, CompileInput } from '../compile.ts';
@@ -73,9 +81,10 @@ export async function compileView(
   const { artifact, report } = await plain.compile(input, loadOf(document));
   const names = [...removed].slice(0, maxRemoved);
   const noted = removed.size === 0 ? problems : [...problems, countRemoved(entry, removed.size)];
+  const placed = { ...report, problems: report.problems.map(placeIn(original!)) };
   return {
     artifact: artifact && { ...artifact, ...(names.length > 0 && { removed: names }) },
-    report: withProblems({ ...report, problems: report.problems.map(placeIn(original!)) }, noted),
+    report: isBlocking(report) && report.truncated ? placed : addProblems(placed, noted),
   };
 }
 
@@ -131,13 +140,4 @@ function applyAll(document: unknown, overlays: readonly ParsedFile[]): Problem[]
 /** Places a problem of the result in the author's file, at the same node or what is nearest to it there. */
 function placeIn({ path, locate }: ParsedFile): (problem: Problem) => Problem {
   return (problem) => (problem.file === path ? { ...problem, ...locate(problem.pointer) } : problem);
-}
-
-/** The report with problems that block nothing. */
-function withProblems(report: Report, more: readonly Problem[]): Report {
-  if (more.length === 0 || (isBlocking(report) && report.truncated)) return report;
-  const { problems, truncated } = createReport([...report.problems, ...more]);
-  const counts = { ...report.counts };
-  for (const { severity } of more) counts[severity]++;
-  return { ...report, problems, counts, truncated: report.truncated || truncated };
 }

@@ -57,8 +57,6 @@ type Outcome = { target: Target; schema: unknown } | { target: null } | { refuse
 /**
  * Resolves every reference from the entry through the collected files. Unresolved ones become
  * problems.
- * Long: its functions, none of which has 35 lines, share the index of schemas and the references
- * still to follow.
  */
 export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linked {
   const index = createSchemaIndex(dialect);

@@ -35,8 +35,6 @@ const coreTagPrefix = 'tag:yaml.org,2002:';
  * Returns the plain value of a document: aliases expanded (no node is shared), merge keys merged,
  * members in the order of the text. Reports what JSON cannot express. `ok` is false if the expanded
  * document exceeds a limit; it has no value then. `exact`: the value with all digits of integers (`model/exact-numbers.ts`).
- * Long: its functions, none of which has 20 lines, share the place in the document and what is
- * counted so far.
  */
 export function readValue(
   tree: Tree,

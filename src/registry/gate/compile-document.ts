@@ -1,6 +1,6 @@
 import type { Principal } from '../../model/access.ts';
 import { type Coordinate, isUrlPath } from '../../model/address.ts';
-import { type Exemption, type Report, createReport, problemAtFile, type Problem } from '../../model/problem.ts';
+import { addProblems, type Exemption, type Report, problemAtFile, type Problem } from '../../model/problem.ts';
 import { releaseBefore } from '../../model/compared-with.ts';
 import { selectVersion, type Resource, type Version } from '../../model/resource.ts';
 import type { CompileGate, Compiled, GivenRuleset, CollectedFile, Load, Turn } from '../../compile/compile.ts';
@@ -144,7 +144,7 @@ export async function withLockDependencies(snapshot: Snapshot, compiled: Compile
   return {
     ...compiled,
     files: [entry!, ...files],
-    report: withWarnings(compiled.report, problems),
+    report: addProblems(compiled.report, problems),
     ...(all.length > 0 && { dependencies: all }),
   };
 }
@@ -166,13 +166,6 @@ function readLock(path: string, bytes: Uint8Array): { contracts: LockedContract[
 
 function editedText({ contract, version, path }: LockedContract, lock: string): string {
   return `This file is not ${contract}@${version}, as ${lock} says: it was edited by hand. Delete it and run stele install, or run stele remove ${path} --keep.`;
-}
-
-function withWarnings(report: Compiled['report'], added: readonly Problem[]): Compiled['report'] {
-  if (added.length === 0) return report;
-  const { problems, truncated } = createReport([...report.problems, ...added]);
-  const counts = { ...report.counts, warning: report.counts.warning + added.length };
-  return { ...report, problems, counts, truncated: truncated || report.truncated };
 }
 
 /**

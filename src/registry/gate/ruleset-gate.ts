@@ -1,5 +1,7 @@
 import { type GivenRuleset, type Compiled, bytesIn, hasCode, type RulesetCode } from '../../compile/compile.ts';
+import { extendsOf, isRulesetCoordinate } from '../../compile/ruleset/ruleset-files.ts';
 import { formatCoordinate, parseCoordinate, type Coordinate } from '../../model/address.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
 import { rangeOf, type Dependency } from '../../model/dependency.ts';
 import { digestOf, type Digest } from '../../model/digest.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
@@ -46,16 +48,12 @@ export async function resolveExtended(name: string, json: string, find: Find): P
 
 /** The coordinates that a ruleset extends, also in the files that were made part of it. */
 function coordinatesIn(json: string): string[] {
-  const named = (ruleset: unknown): string[] => {
-    const written = (ruleset as { extends?: unknown } | null)?.extends;
-    const list: unknown[] = Array.isArray(written) ? written : [written];
-    return list.flatMap((item): string[] => {
-      const target: unknown = Array.isArray(item) ? item[0] : item;
-      if (typeof target === 'string') return resourceOf(target) === null ? [] : [target];
-      return typeof target === 'object' ? named(target) : [];
-    });
-  };
-  return [...new Set(named(JSON.parse(json)))];
+  const named = (ruleset: JsonObject): string[] =>
+    extendsOf(ruleset).flatMap(([target]) =>
+      typeof target !== 'string' ? named(target) : isRulesetCoordinate(target) ? [target] : [],
+    );
+  const ruleset: unknown = JSON.parse(json);
+  return isObject(ruleset) ? [...new Set(named(ruleset))] : [];
 }
 
 /** What a ruleset depends on by extending another one, `name` as written. */

@@ -26,7 +26,6 @@ function idOf(organization: string | null): string {
  * Creates the logs of a bucket: one for each organization and one for the rest (design §5). Keeps
  * what they lead to in memory, least recently used out. `changed` is called with each name that was
  * changed through this object.
- * Long: its methods, none of which has 30 lines, share the open logs.
  */
 export function createLogs(bucket: Bucket, options: RecordsOptions, changed: (name: string) => void): Log {
   const { maxAge = 500, memory = 512 * 1024 * 1024, failed = () => undefined } = options;

@@ -113,8 +113,6 @@ const [noteSize, ownSize] = [200, 8 * 1024];
 
 /**
  * Opens the log of a partition: reads its newest checkpoint and what was appended since.
- * Long: its functions, none of which has 40 lines, share the state of the log and the queue of its
- * writers.
  */
 export async function openPartition(
   bucket: Bucket,
