@@ -46,6 +46,13 @@ const equal: [name: string, one: Schema, other: Schema, version?: Version][] = [
   ],
   ['lists of values', { oneOf: [{ enum: ['a', 'c'] }, { const: 'b' }] }, { enum: ['a', 'b', 'c'] }],
   ['one constant more in a list', { oneOf: consts('a', 'b', 'c') }, { oneOf: [{ enum: ['a', 'b'] }, { const: 'c' }] }],
+  ['constants within constants', { oneOf: [{ oneOf: consts('a', 'b') }, { const: 'c' }] }, { enum: ['a', 'b', 'c'] }],
+  ['constants that refuse each other', { oneOf: consts('a', 'a', 'b', 'c') }, { enum: ['b', 'c'] }],
+  [
+    'what another part refuses',
+    { allOf: [object({ properties: { a: text }, additionalProperties: false }), { properties: { a: text, b: text } }] },
+    object({ properties: { a: text }, additionalProperties: false }),
+  ],
   ['beside null', { oneOf: [...consts('a', 'b'), { type: 'null' }] }, { enum: ['a', 'b', null] }],
   ['constants that are numbers', { anyOf: consts(1, 2) }, { type: 'integer', enum: [1, 2] }],
   ['beside another alternative', { anyOf: [...consts('a', 'b'), { type: 'number' }] }, { anyOf: [{ enum: ['a', 'b'] }, { type: 'number' }] }], // prettier-ignore

@@ -12,6 +12,8 @@ export function compareObjects(pair: Pair, below: Below): void {
   for (const [name, schema] of before.properties) {
     const current = after.properties.get(name);
     if (current === undefined) {
+      // What another part refuses is none.
+      if (before.blocked.has(name) && after.additional.isClosed) continue;
       removed(pair, name, schema);
       const others = restOf(after, after.required.has(name));
       if (others !== null && !isUnsent(pair, 'before', schema)) below(schema, others);
@@ -22,7 +24,7 @@ export function compareObjects(pair: Pair, below: Below): void {
     }
   }
   for (const [name, schema] of after.properties) {
-    if (before.properties.has(name)) continue;
+    if (before.properties.has(name) || (after.blocked.has(name) && before.additional.isClosed)) continue;
     added(pair, name, schema);
     const others = restOf(before, before.required.has(name));
     if (others !== null && !isUnsent(pair, 'after', schema)) below(others, schema);

@@ -13,7 +13,7 @@ import {
   judge,
 } from '../report.ts';
 import { textOfValue, type SchemaView, namesOfTypes, typesIn, viewOf } from './read-schema.ts';
-import { own } from '../../model/json.ts';
+import { isObject, own } from '../../model/json.ts';
 import { isAnything, matchesAll } from './plain-form.ts';
 import { coversTypes, isTwice, limitOf, rangeOf } from './schema-parts.ts';
 import type { Effect, Walk } from '../walk.ts';
@@ -364,11 +364,11 @@ function demandsOf({ flat, keywords }: SchemaView): Demand[] {
         const at = `${keyword}/${escapeKey(name)}`;
         const where = `where ${quote(JSON.stringify(name))} is present`;
         const { required, ...others } = objectOf(needed);
-        const names = required !== undefined && isAnything(others) ? required : needed;
-        if (Array.isArray(names))
-          for (const other of listOf(names).filter((one) => one !== name))
-            add('dependent-required', at, `requires ${quote(JSON.stringify(textOf(other)))} ${where}`);
-        else if (!isAnything(needed)) add('dependent-schemas', at, `restricts the object ${where}`, needed);
+        for (const other of listOf(Array.isArray(needed) ? needed : required).filter((one) => one !== name))
+          add('dependent-required', at, `requires ${quote(JSON.stringify(textOf(other)))} ${where}`);
+        const schema = isObject(needed) ? others : needed;
+        if (!Array.isArray(needed) && !isAnything(schema))
+          add('dependent-schemas', at, `restricts the object ${where}`, schema);
       }
     return demands;
   });

@@ -119,10 +119,8 @@ export function unionsIn(side: Side, part: Part, isListed: boolean): Union[] {
 /** The branches of a union, with those that are only values as one. */
 function listValues(side: Side, kind: Union['kind'], branches: Place[], pointer: string): Place[] {
   const lists = branches.map((branch) => listedIn(side, branch));
-  const values = lists.flatMap((list) => list ?? []);
-  // `oneOf` refuses a value that two of them have.
-  const isApart = kind === 'anyOf' || new Set(values.map((value) => JSON.stringify(value))).size === values.length;
-  if (!isApart || lists.filter((list) => list !== null).length < 2) return branches;
+  if (lists.filter((list) => list !== null).length < 2) return branches;
+  const values = valuesOfUnion(kind, lists);
   const said = branches.filter((_, at) => lists[at] !== null).map((branch) => objectOf(deref(side, branch).value));
   const texts = said.map((one) => Object.entries(one).filter(([key]) => isText(key) || key === 'deprecated'));
   const value = { enum: values, ...(texts.some((one) => one.length > 0) && { [textsOfValues]: texts }) };
@@ -130,14 +128,30 @@ function listValues(side: Side, kind: Union['kind'], branches: Place[], pointer:
 }
 
 /** The values that a schema lists, if it says nothing else. */
-export function listedIn(side: Side, place: Place): unknown[] | null {
-  const { value } = deref(side, place);
-  if (!isObject(value) || !Object.keys(value).every((key) => listing.has(key) || isText(key))) return null;
+export function listedIn(side: Side, place: Place, depth = 3): unknown[] | null {
+  const target = deref(side, place);
+  const { value } = target;
+  if (!isObject(value)) return null;
+  const said = Object.keys(value).filter((key) => !isText(key));
+  if (said.length === 1 && (said[0] === 'anyOf' || said[0] === 'oneOf')) {
+    const lists = itemsOf(side, memberOf(side, target, said[0])).map((one) => listedIn(side, one, depth - 1));
+    return depth === 0 || lists.includes(null) ? null : valuesOfUnion(said[0], lists);
+  }
+  if (!said.every((key) => listing.has(key))) return null;
   const { type, enum: values, const: constant } = value;
   if ((values === undefined) === (constant === undefined)) return null;
   const listed = values === undefined ? [constant] : listOf(values);
   const types = type === undefined ? null : ownTypes({ type });
   return types === null || coversTypes(types, without(typesOfValues(listed), 'null')) ? listed : null;
+}
+
+/** `oneOf` refuses a value that two of its alternatives have. */
+function valuesOfUnion(kind: Union['kind'], lists: readonly (unknown[] | null)[]): unknown[] {
+  const groups = Map.groupBy(
+    lists.flatMap((list) => list ?? []),
+    (value) => JSON.stringify(value),
+  );
+  return [...groups.values()].filter((same) => kind === 'anyOf' || same.length === 1).map(([value]) => value);
 }
 
 const listing = new Set(['type', 'enum', 'const', 'nullable', 'deprecated']);
