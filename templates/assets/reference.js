@@ -140,8 +140,8 @@ function addAsk() {
     const frame = Object.assign(document.createElement('iframe'), { title: 'Server and authorization' });
     frame.src = `${document.querySelector('[data-try]').dataset.try}#settings`;
     frame.addEventListener('load', () => {
-      const { body } = frame.contentDocument;
-      new ResizeObserver(() => (frame.style.height = `${body.scrollHeight}px`)).observe(body.querySelector('#try'));
+      const content = frame.contentDocument.getElementById('content');
+      new ResizeObserver(() => (frame.style.height = `${content.offsetHeight}px`)).observe(content);
     });
     details.append(frame);
   });

@@ -12,7 +12,7 @@ let index = null;
 let docs = null;
 let anywhere = null;
 
-for (const input of document.querySelectorAll('.find input, form.search input[type="search"]')) suggest(input);
+for (const input of document.querySelectorAll(':is(.find, form.search) input[type="search"]')) suggest(input);
 showFound();
 
 /** A file of the index of a host without a server. */
@@ -41,7 +41,9 @@ function openDocs() {
   return docs;
 }
 
-const isInDocs = () => document.querySelector('input[name="in"]') !== null;
+function isInDocs() {
+  return document.querySelector('input[name="in"]') !== null;
+}
 
 /** What to suggest for a text. */
 async function ask(text) {

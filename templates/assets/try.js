@@ -229,7 +229,7 @@ function serverFields(operation, item) {
   const yours = input(before.yours ?? '', { type: 'url', placeholder: unknownServer });
   if (!all.some(({ url: one }) => isWhole(one)))
     rows.push(
-      rowOf('Yours', yours, {
+      rowOf('URL', yours, {
         description:
           'The document names no server. Copy the request as curl: a page may send only to servers that it names.',
       }),

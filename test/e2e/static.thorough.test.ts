@@ -357,7 +357,8 @@ describe.skipIf(!canRun).for(['/sub'])(
         await using browser = await openChromium(origin);
         await using opened = await browser.open();
         const { page, wrong } = opened;
-        await page.goto(`${origin}${base}/docs/`);
+        // The first words are there before the script is.
+        await page.goto(`${origin}${base}/docs/`, { waitUntil: 'commit' });
         const box = page.getByRole('searchbox', { name: 'Search the documentation' });
         const hrefs = () =>
           page.evaluate<string[]>(

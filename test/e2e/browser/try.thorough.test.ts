@@ -269,7 +269,7 @@ describe.skipIf(!canRun)(`requests from a page${whySkipped}`, () => {
     await expect.poll(() => sample.textContent()).toContain("'https://SERVER/form'");
     expect(await page.locator('.intro dd').first().textContent()).toContain('https://SERVER stands for yours');
     await page.locator('.ask summary').click();
-    const yours = page.frameLocator('.ask iframe').getByLabel('Yours');
+    const yours = page.frameLocator('.ask iframe').getByLabel('URL');
     expect(await yours.getAttribute('placeholder')).toBe('https://SERVER');
     await yours.fill('https://api.acme.example/v1/');
     await expect.poll(() => sample.textContent()).toContain("'https://api.acme.example/v1/form'");
