@@ -32,7 +32,7 @@ export function compareDocuments(before: Published, after: Published, rules: Cha
   try {
     const [old, current] = [sideOf(before), sideOf(after)];
     if (old === null || current === null) return notCompared('One of the documents is not a JSON object.');
-    const compared = comparers[before.kind](createWalk(old, current, rules));
+    const compared = comparers[before.kind].compare(createWalk(old, current, rules));
     return sayRemoved(conclude(compared), after.removed);
   } catch (error) {
     if (error instanceof TooMuch) return notCompared(error.message);
@@ -43,9 +43,7 @@ export function compareDocuments(before: Published, after: Published, rules: Cha
 
 function sideOf({ kind, json }: Published): Side | null {
   const document = parseObject(json);
-  return (
-    document && createSide(document, kind === 'openapi' ? dialectOfApi(document) : dialectOfSchema(document), json)
-  );
+  return document && createSide(document, comparers[kind].dialectOf(document), json);
 }
 
 /** Says of removed operations that only the view of the document leaves them out. */
@@ -61,16 +59,19 @@ function sayRemoved(comparison: Comparison, removed: readonly string[] = []): Co
   return { ...comparison, changes };
 }
 
-/** How documents of each kind are compared. */
-const comparers: Readonly<Record<Kind, (walk: Walk) => ComparedApis>> = {
-  openapi: compareApis,
-  'json-schema': compareJsonSchemas,
-  ...rowsOf('rulesets', (kind) => (walk: Walk): ComparedApis => ({
-    walk,
-    root: compareRulesets(walk.before.document, walk.after.document, kind),
-    operations: [],
-  })),
-};
+/** How documents of each kind are read and compared. */
+const comparers: Readonly<Record<Kind, { dialectOf: typeof dialectOfSchema; compare: (walk: Walk) => ComparedApis }>> =
+  {
+    openapi: { dialectOf: dialectOfApi, compare: compareApis },
+    'json-schema': { dialectOf: dialectOfSchema, compare: compareJsonSchemas },
+    ...rowsOf('rulesets', (kind) => ({
+      dialectOf: dialectOfSchema,
+      compare(walk: Walk): ComparedApis {
+        const root = compareRulesets(walk.before.document, walk.after.document, kind);
+        return { walk, root, operations: [] };
+      },
+    })),
+  };
 
 /**
  * Compares two JSON Schemas. Who writes and who reads such data is not known, so what narrows
