@@ -13,11 +13,14 @@ import {
 import { createPathGlob } from '../model/glob.ts';
 import { digestOfValue } from '../render/json-value.ts';
 import type { ComparedApis } from './api/compare-apis.ts';
-import { unitsReaching, type Fact, type Unit } from './walk.ts';
+import { targetOf, type Side } from './side.ts';
+import { referencesIn, unitsReaching, type Fact, type Unit, type Walk } from './walk.ts';
 
 /** A change, and the operations that it reaches by their numbers. */
 interface FactGroup {
   fact: Fact;
+  /** Of each place where it was found. */
+  decidedBy: Fact['decidedBy'][];
   order: number;
   operations: Set<number>;
 }
@@ -43,8 +46,9 @@ export function conclude({ walk, root, operations }: ComparedApis): Comparison {
         fact.after,
         fact.message,
       ].join('\n');
-      const group = groups.get(key) ?? { fact, order: groups.size, operations: new Set() };
+      const group = groups.get(key) ?? { fact, decidedBy: [], order: groups.size, operations: new Set() };
       groups.set(key, group);
+      group.decidedBy.push(fact.decidedBy);
       if (operation !== null) group.operations.add(operation);
     }
   };
@@ -68,9 +72,9 @@ export function conclude({ walk, root, operations }: ComparedApis): Comparison {
     (a, b) =>
       rank(a) - rank(b) || compareNumbers(first(a), first(b)) || compareTexts(a.fact, b.fact) || a.order - b.order,
   );
-  const fingerprintOf = walk.rules.fingerprints ? createFingerprints(walk.before.document, walk.after.document) : null;
+  const fingerprintOf = walk.rules.fingerprints ? createFingerprints(walk) : null;
   let left = maxNames;
-  const changes = sorted.slice(0, maxChanges).map(({ fact, operations: reached }): Change => {
+  const changes = sorted.slice(0, maxChanges).map(({ fact, decidedBy, operations: reached }): Change => {
     const names = [...reached].sort((a, b) => a - b).slice(0, Math.min(maxOperations, left));
     left -= names.length;
     const pointers = {
@@ -90,6 +94,7 @@ export function conclude({ walk, root, operations }: ComparedApis): Comparison {
         fingerprintOf && {
           fingerprint: fingerprintOf(
             { ...fact, ...cut },
+            decidedBy,
             [...reached].map((at) => operations[at]!.name),
           ),
         }),
@@ -138,19 +143,43 @@ function follow(document: JsonObject, pointer: string): { value: unknown; neares
   return { value, nearest };
 }
 
-/** Makes fingerprints of the changes between two documents, with the operations that each reaches. What has no place stands for both of them. */
-function createFingerprints(before: JsonObject, after: JsonObject): (fact: Fact, reached: string[]) => Digest {
-  const digests = new Map<unknown, Digest>();
-  function valueAt(document: JsonObject, pointer: string | null): Digest | null {
-    const value = pointer === null ? undefined : follow(document, pointer).value;
-    if (value === undefined) return null;
-    const digest = digests.get(value) ?? digestOfValue(value);
-    digests.set(value, digest);
-    return digest;
+/**
+ * Makes fingerprints of the changes between two documents, with the operations that each reaches. Values count with all
+ * that they refer to. What has no place stands for both documents.
+ */
+function createFingerprints({
+  before,
+  after,
+  spend,
+}: Walk): (fact: Fact, decidedBy: readonly Fact['decidedBy'][], reached: string[]) => Digest {
+  const known = new Map<unknown, { digest: Digest; references: ReadonlySet<string> }>();
+  function read(value: unknown): { digest: Digest; references: ReadonlySet<string> } {
+    const found = known.get(value) ?? { digest: digestOfValue(value), references: referencesIn(value) };
+    known.set(value, found);
+    return found;
   }
-  return ({ code, pointers: at, direction }, reached) => {
+  function digestIn(side: Side, value: unknown): Digest {
+    const all = new Set(read(value).references);
+    const targets: [string, Digest | null][] = [];
+    for (const name of all) {
+      const target = targetOf(side, name);
+      const found = target && read(target.value);
+      targets.push([name, found && found.digest]);
+      for (const next of found?.references ?? []) all.add(next);
+    }
+    spend(all.size / 16);
+    return digestOfValue([read(value).digest, ...targets.sort(([one], [other]) => (one < other ? -1 : 1))]);
+  }
+  function valueAt(side: Side, pointer: string | null): Digest | null {
+    const value = pointer === null ? undefined : follow(side.document, pointer).value;
+    return value === undefined ? null : digestIn(side, value);
+  }
+  return ({ code, pointers: at, direction }, decidedBy, reached) => {
     const pointers = at.before === null && at.after === null ? { before: '', after: '' } : at;
     const sides = [pointers.before, valueAt(before, pointers.before), pointers.after, valueAt(after, pointers.after)];
-    return digestOfValue([code, direction, ...sides, reached.sort()]);
+    const deciding = decidedBy.map((values) =>
+      digestOfValue(values?.().map((value, index) => digestIn(index === 0 ? before : after, value))),
+    );
+    return digestOfValue([code, direction, ...sides, reached.sort(), [...new Set(deciding)].sort()]);
   };
 }

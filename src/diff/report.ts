@@ -1,4 +1,6 @@
 import type { Direction, Verdict } from '../model/comparison.ts';
+import { objectOf } from '../render/json-value.ts';
+import { keywordOf } from './schema/keywords.ts';
 import { listedIn, type Schema } from './schema/schema-parts.ts';
 import { typesIn, viewOf, type SchemaView } from './schema/read-schema.ts';
 import type { Effect, Fact, Unit, Walk } from './walk.ts';
@@ -115,7 +117,19 @@ export function report(pair: Pair, judgement: Judgement, name: string, says: str
     pointers: align(before, after, details.at ?? about),
     direction: side,
     ...(effect !== undefined && { effect }),
+    ...(walk.rules.fingerprints && { decidedBy: () => [demandedBy(before), demandedBy(after)] }),
   });
+}
+
+/** All that a schema demands, without texts. Its properties are compared one by one, so only their names count. */
+function demandedBy({ flat, schema }: SchemaView): unknown {
+  const parts = flat.parts.map(({ value }) =>
+    Object.entries(value)
+      .filter(([keyword]) => keywordOf(keyword).compared !== 'text')
+      .map(([keyword, demand]) => [keyword, keyword === 'properties' ? Object.keys(objectOf(demand)).sort() : demand])
+      .sort(([one], [other]) => (one! < other! ? -1 : 1)),
+  );
+  return parts.length > 0 ? parts : schema.map(({ value }) => value);
 }
 
 type Spot = { pointer: string } | null | undefined;

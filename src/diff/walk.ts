@@ -7,6 +7,8 @@ import { objectOf, textOf } from '../render/json-value.ts';
 export interface Fact extends Omit<Change, 'operations' | 'reach'> {
   /** What it does to the set of valid values. Absent: nothing. */
   effect?: Effect;
+  /** What says under which condition it counts, before and after, besides the values at its places. */
+  decidedBy?: (() => readonly unknown[]) | undefined;
 }
 
 /** What a change does to the set of valid values. `changes`: some are refused, others are new. */
@@ -200,19 +202,33 @@ function equal(before: unknown, after: unknown, spend: (steps: number) => void):
       if (!Object.hasOwn(one, key)) continue;
       if (!Object.hasOwn(other, key) || !areEqual(one[key], other[key])) return false;
       left--;
-      if ((key.startsWith('$') && typeof one[key] === 'string') || key === 'discriminator') noteReference(one, key);
+      for (const reference of referencesAt(one, key)) references.add(reference);
     }
     return left === 0;
   }
+}
 
-  function noteReference(value: JsonObject, key: string): void {
-    if (key === 'discriminator') return noteMapping(value[key]);
-    if (key === '$ref' || key === '$dynamicRef' || key === '$recursiveRef') references.add(referenceOf(value));
+/** The references that a member of an object makes. */
+function referencesAt(value: JsonObject, key: string): string[] {
+  if (key === 'discriminator') {
+    const { mapping, defaultMapping } = objectOf(value[key]);
+    const targets = [...Object.values(objectOf(mapping)), defaultMapping].map(textOf).filter((target) => target !== '');
+    return targets.map((target) => (/^[\w.-]+$/.test(target) ? `#/components/schemas/${target}` : target));
   }
+  const isReference = key === '$ref' || key === '$dynamicRef' || key === '$recursiveRef';
+  return isReference && typeof value[key] === 'string' ? [referenceOf(value)] : [];
+}
 
-  function noteMapping(discriminator: unknown): void {
-    const { mapping, defaultMapping } = objectOf(discriminator);
-    for (const target of [...Object.values(objectOf(mapping)), defaultMapping].map(textOf))
-      if (target !== '') references.add(/^[\w.-]+$/.test(target) ? `#/components/schemas/${target}` : target);
+/** The references in a value. */
+export function referencesIn(value: unknown): Set<string> {
+  const references = new Set<string>();
+  const stack = [value];
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    if (typeof next !== 'object' || next === null) continue;
+    for (const [key, member] of Object.entries(next)) {
+      for (const reference of referencesAt(next as JsonObject, key)) references.add(reference);
+      stack.push(member);
+    }
   }
+  return references;
 }

@@ -473,3 +473,106 @@ test('fingerprints tell changes without a place apart, and changes of another si
   expect(prints(named('string'), named('integer'))).not.toEqual(prints(named('string'), named('boolean')));
   expect(prints(named('string'), named('integer'))).not.toEqual(prints(named('number'), named('integer')));
 });
+
+// oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+const when = (condition: unknown, then: Json): Json => ({ if: condition, then });
+
+describe('a fingerprint takes in what decides when a change counts', () => {
+  const object: Json = { type: 'object', properties: { a: { type: 'string' }, b: { type: 'string' } } };
+  const refersTo = (X: unknown) => ({ components: { schemas: { X } } });
+  const secured = (h: Json) => api({ security: [{ h: [] }] }, { components: { securitySchemes: { h } } });
+  const cases: Record<string, readonly [from: Json, approved: Json, other: Json]> = {
+    'if that is added': [
+      taking(object),
+      taking({ ...object, ...when({ properties: { a: { const: 'rare' } } }, { required: ['b'] }) }),
+      taking({ ...object, ...when(true, { required: ['b'] }) }),
+    ],
+    'if that changes': [
+      taking({ ...object, ...when({ required: ['a'] }, { required: ['b'] }) }),
+      taking({ ...object, ...when({ required: ['b'] }, { required: ['b'] }) }),
+      taking({ ...object, ...when({}, { required: ['b'] }) }),
+    ],
+    'the second of several demands': [
+      taking(object),
+      taking({ ...object, dependentRequired: { a: ['b'], x: ['y'] } }),
+      taking({ ...object, dependentRequired: { a: ['b'], x: ['z'] } }),
+    ],
+    'another part of allOf': [
+      taking({ allOf: [{ enum: ['a', 'b', 'c'] }, { enum: ['a', 'b', 'c'] }] }),
+      taking({ allOf: [{ enum: ['a', 'b'] }, { enum: ['a', 'c'] }] }),
+      taking({ allOf: [{ enum: ['a', 'b'] }, { enum: ['b', 'c'] }] }),
+    ],
+    'contains beside its count': [
+      taking({ type: 'array', contains: { type: 'string' }, maxContains: 3 }),
+      taking({ type: 'array', contains: { type: 'string' }, maxContains: 1 }),
+      taking({ type: 'array', contains: {}, maxContains: 1 }),
+    ],
+    'the properties beside those that are refused': [
+      taking(object),
+      taking({ ...object, properties: { ...(object['properties'] as Json), c: {} }, additionalProperties: false }),
+      taking({ ...object, additionalProperties: false }),
+    ],
+    'a pattern in two places': [
+      taking({ allOf: [object, object] }),
+      taking({ allOf: [object, { ...object, patternProperties: { '^x': { type: 'string' } } }] }),
+      taking({
+        allOf: [
+          { ...object, patternProperties: { '^x': { minLength: 9 } } },
+          { ...object, patternProperties: { '^x': { type: 'string' } } },
+        ],
+      }),
+    ],
+    'a schema that something new refers to': [
+      taking(object),
+      taking(
+        { ...object, dependentSchemas: { a: { $ref: '#/components/schemas/X' } } },
+        refersTo({ minProperties: 1 }),
+      ),
+      taking(
+        { ...object, dependentSchemas: { a: { $ref: '#/components/schemas/X' } } },
+        refersTo({ minProperties: 9 }),
+      ),
+    ],
+    'a schema that a mapping names': [
+      giving({ oneOf: [{ type: 'string' }] }),
+      giving(
+        { oneOf: [{ type: 'string' }, { discriminator: { propertyName: 'k', mapping: { x: 'X' } } }] },
+        refersTo({ required: ['k'] }),
+      ),
+      giving(
+        { oneOf: [{ type: 'string' }, { discriminator: { propertyName: 'k', mapping: { x: 'X' } } }] },
+        refersTo({ required: ['z'] }),
+      ),
+    ],
+    'the scheme that is needed': [
+      api(),
+      secured({ type: 'apiKey', in: 'header', name: 'H' }),
+      secured({ type: 'mutualTLS' }),
+    ],
+  };
+
+  test.each(Object.entries(cases))('%s', (_, [from, approved, other]) => {
+    const prints = (to: Json) =>
+      compare(from, to, 'openapi', { enums: 'risky', fingerprints: true }).changes.flatMap(
+        ({ fingerprint = [] }) => fingerprint,
+      );
+    const known = new Set(prints(approved));
+    expect(known.size).toBeGreaterThan(0);
+    expect(prints(other).filter((print) => known.has(print))).toEqual([]);
+    expect(prints(approved)).toEqual([...known]);
+  });
+
+  test('and not the texts beside it, nor what is compared on its own', () => {
+    const schema = (description: string, b: Json) => ({
+      ...object,
+      description,
+      properties: { a: { type: 'integer' }, b },
+    });
+    const prints = (to: Json) =>
+      compare(taking(object), taking(to), 'openapi', { enums: 'risky', fingerprints: true }).changes.flatMap(
+        ({ fingerprint = [] }) => fingerprint,
+      );
+    const [one] = prints({ ...schema('x', { type: 'string' }), minProperties: 1 });
+    expect(prints({ ...schema('y', { type: 'string', title: 'B' }), minProperties: 1 })).toContain(one);
+  });
+});

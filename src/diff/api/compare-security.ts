@@ -8,7 +8,7 @@ import { memberOf, membersOf, placeAt, resolvePlace, targetOf, type Place, type 
 import type { Unit, Walk } from '../walk.ts';
 
 /** Schemes that are used together, by identity, with the scopes that are needed. Empty: nobody signs in. */
-type Alternative = ReadonlyMap<string, { name: string; label: string; scopes: readonly string[] }>;
+type Alternative = ReadonlyMap<string, { name: string; label: string; scopes: readonly string[]; scheme: unknown }>;
 
 /**
  * Compares who may call an operation: a list of alternatives, each of which needs all of its
@@ -19,7 +19,11 @@ export function compareSecurity(walk: Walk, unit: Unit, before: Operation, after
   const [old, current] = [read(walk.before, before, walk, isSent), read(walk.after, after, walk, isSent)];
   const at = { before: old.pointer, after: current.pointer };
   const values = [describe(old.alternatives), describe(current.alternatives)] as const;
-  const about = createTell(unit, { code: 'security', subject: isSent ? after.name : 'Requests', at });
+  const decidedBy = () =>
+    [old, current].map(({ alternatives }) =>
+      alternatives.flatMap((one) => [...one.values()].map(({ scheme }) => scheme)),
+    );
+  const about = createTell(unit, { code: 'security', subject: isSent ? after.name : 'Requests', at, decidedBy });
   const tell: Tell = (judgement, code, says) => about(judgement, code, says, ...values);
   if (isSent) compareSent(tell, old, current);
   else compareNeeded(tell, old, current);
@@ -92,7 +96,8 @@ function read(side: Side, operation: Operation, walk: Walk, isSent: boolean): Se
     return new Map(
       entriesOf(written).map(([address, scopes]) => {
         const name = nameOf(side, address);
-        const used = { name, label: labelOf(walk, side, name), scopes: listOf(scopes).map(textOf).sort() };
+        const scheme = schemePlace(side, name)?.value ?? null;
+        const used = { name, label: labelOf(walk, side, name), scopes: listOf(scopes).map(textOf).sort(), scheme };
         return [identityOf(walk, side, name), used];
       }),
     );

@@ -13,6 +13,8 @@ export interface PartDetails {
   after?: string | null | undefined;
   at: Pointers;
   direction?: Direction | null;
+  /** As in `Fact`. */
+  decidedBy?: (() => readonly unknown[]) | undefined;
 }
 
 /** Reports a change of a part of an API other than a schema. */
@@ -21,10 +23,10 @@ export function reportPart(
   judgement: Judgement,
   code: string,
   message: string,
-  { before = null, after = null, at, direction = null }: PartDetails,
+  { before = null, after = null, at, direction = null, decidedBy }: PartDetails,
 ): void {
   const verdict = judge(judgement, direction ?? 'both');
-  addFact(unit, { verdict, code, message, before, after, pointers: at, direction });
+  addFact(unit, { verdict, code, message, before, after, pointers: at, direction, decidedBy });
 }
 
 /** Tells of a change: the judgement, its code, the sentence about it, and the values before and after. */
@@ -39,7 +41,7 @@ export type Tell = (
 /** Tells of the changes of one part. `code` and `subject` are how codes and sentences begin. */
 export function createTell(
   unit: Unit,
-  { code, subject, ...where }: Pick<PartDetails, 'at' | 'direction'> & { code: string; subject: string },
+  { code, subject, ...where }: Omit<PartDetails, 'before' | 'after'> & { code: string; subject: string },
 ): Tell {
   return (judgement, name, says, before, after) =>
     reportPart(unit, judgement, `${code}-${name}`, `${subject} ${says}.`, { before, after, ...where });
