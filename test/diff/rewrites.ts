@@ -235,6 +235,8 @@ function listOne(document: Json): Json | null {
 
 /** What follows from other keywords, or says nothing, is written down; values are alternatives. */
 function sayTwice(document: Json): Json {
+  // What says nothing itself is seen by `unevaluatedProperties` around it.
+  const isSeen = JSON.stringify(document).includes('"unevaluatedProperties"');
   const isModern = /^3\.[12]/.test(String(document['openapi']));
   return mapObjects(document, (object, keys) => {
     // What is excluded is compared as it is written.
@@ -243,8 +245,7 @@ function sayTwice(document: Json): Json {
     const more: Json = {};
     if (type === 'string') more['minLength'] = object['minLength'] ?? 0;
     if (type === 'array') more['minItems'] = object['minItems'] ?? 0;
-    if (type === 'object' && additionalProperties === undefined && object['unevaluatedProperties'] === undefined)
-      more['additionalProperties'] = {};
+    if (type === 'object' && additionalProperties === undefined && !isSeen) more['additionalProperties'] = {};
     if (type === 'object' && minProperties === undefined) more['minProperties'] = new Set(required as string[]).size;
     const isPlain = object['oneOf'] === undefined && object['nullable'] !== true && discriminator === undefined;
     if (!isModern || !Array.isArray(values) || values.includes(null) || !isPlain) return { ...object, ...more };
