@@ -399,6 +399,13 @@ describe('a registry that does not behave is told, and nothing is written:', () 
       () => [200, {}, json({ ...described, version: '../../x' })],
     ],
     [
+      'a record that is cut',
+      3,
+      /\/@acme\/schemas\/money@1\.0\.0\/provenance is not what a Stele registry returns\./,
+      (path) =>
+        path.endsWith('/provenance') ? [200, {}, json(described).subarray(0, 50)] : [404, {}, Buffer.from('')],
+    ],
+    [
       'another server',
       2,
       /has no @acme\/schemas\/money\. If it is private, set STELE_KEY to a key that may read it\./,

@@ -23,6 +23,8 @@ let front: Awaited<ReturnType<typeof listen>>;
 let shown: Serving;
 /** Changes an answer on its way. */
 let change: ((path: string, body: Buffer) => Buffer) | null = null;
+/** Changes the status of an answer. */
+let statusOf = (_path: string, honestly: number): number => honestly;
 /** Changes what is asked for. */
 let route = (path: string): string => path;
 
@@ -46,7 +48,9 @@ beforeAll(async () => {
     void fetch(`${shown.url}${route(request.url!)}`, { headers: { accept: request.headers.accept ?? '*/*' } }).then(
       async (answer) => {
         const body = Buffer.from(await answer.arrayBuffer());
-        response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'text/plain' });
+        response.writeHead(statusOf(request.url!, answer.status), {
+          'content-type': answer.headers.get('content-type') ?? 'text/plain',
+        });
         response.end(change === null ? body : change(request.url!, body));
       },
     );
@@ -60,7 +64,7 @@ afterAll(async () => {
 });
 
 async function consumer() {
-  [shown, change, route] = [honest, null, (path) => path];
+  [shown, change, route, statusOf] = [honest, null, (path) => path, (_path, honestly) => honestly];
   const one = await openConsumer(folder);
   const add = (name: string) => one.run(`add @acme/schemas/${name} --as ${name}.json --registry ${front.url}`);
   return { ...one, add };
@@ -138,6 +142,35 @@ test('verify --log walks the log, and catches the same', async () => {
   expect(different.stdout).toMatch(
     /^different @acme\/schemas\/money@1\.0\.0: its json is sha256:\w+, which its manifest does not name\n$/,
   );
+});
+
+test.for([
+  ['latest is another', '', '{}', 1, 'different @acme/schemas/money: its latest json is sha256:'],
+  [
+    'latest is not served',
+    '',
+    404,
+    1,
+    'different @acme/schemas/money: its latest json is not served, and the log says 1.0.0',
+  ],
+  ['latest fails', '', 500, 3, '/@acme/schemas/money returned status 500'],
+  ['no versions are listed', '/versions', 404, 1, 'different @acme/schemas/money@1.0.0: it is not listed'],
+  ['the versions fail', '/versions', 500, 3, '/@acme/schemas/money/versions returned status 500'],
+] as const)('verify --log asks for what readers get: %s', async ([, path, lie, code, says]) => {
+  const one = await consumer();
+  const isAsked = (asked: string) => asked === `/@acme/schemas/money${path}`;
+  if (typeof lie === 'string') change = (asked, body) => (isAsked(asked) ? Buffer.from(lie) : body);
+  else statusOf = (asked, honestly) => (isAsked(asked) ? lie : honestly);
+  const ended = await one.run(`verify --log ${front.url}`);
+  expect(ended.code).toBe(code);
+  expect(ended.stdout + ended.stderr).toContain(says);
+});
+
+test('a key of the log that is cut is no registry without a log', async () => {
+  const one = await consumer();
+  change = (path, body) => (path === '/log/key' ? body.subarray(0, 20) : body);
+  const ended = await one.add('money');
+  expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining('/log/key is not the key of a public log') });
 });
 
 test('the bytes are those of the manifest that the log names, whatever else is said of them', async () => {

@@ -10,7 +10,7 @@ import {
 } from '../../model/address.ts';
 import { codingAnnotation, formatAnnotation, type Descriptor } from '../../model/artifact.ts';
 import { digestOf, hexOf, isDigest, type Digest } from '../../model/digest.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { insteadOf, RegistryError } from '../../model/errors.ts';
 import { parseJson } from '../../model/json.ts';
 import { compareSemanticVersions, isLabel, readerOf } from '../../model/label.ts';
 import type { LockedContract } from '../../model/lock.ts';
@@ -59,6 +59,8 @@ export interface ContractSource {
   history(coordinate: Coordinate): Promise<SourceHistory>;
   /** The file at a path, such as `/log/checkpoint`; null: there is none. */
   file(path: string): Promise<Uint8Array | null>;
+  /** The document that readers of `latest` get; null: none. */
+  latest(coordinate: Coordinate, format: Format): Promise<Uint8Array | null>;
   /** A version's bytes. Rejects with `refused` unless they have the SHA-256. */
   bytes(coordinate: Coordinate, version: string, format: Format, sha256: string): Promise<Uint8Array>;
 }
@@ -116,15 +118,19 @@ export function openContractSource(url: string, trusted: string | undefined): Co
   /** Whether the host serves files only: records are at `….json`. */
   let isPlain = false;
 
-  /** The JSON at a path, without its ending where a server chooses by `Accept`. */
+  /** The JSON at a path, without its ending where a server chooses by `Accept`; null: there is none. */
   async function record(path: string): Promise<Record<string, unknown> | null> {
+    let isThere = false;
     for (const ending of isPlain ? ['.json'] : ['', '.json']) {
       const bytes = await read(path + ending, 'application/json', maxRecordBytes);
       const value = bytes === null ? null : parseJson(bytes);
+      // A host that serves files may have a page there.
+      isThere ||= bytes !== null;
       if (typeof value !== 'object' || value === null) continue;
       isPlain = ending !== '';
       return value as Record<string, unknown>;
     }
+    if (isThere) throw notStele(path);
     return null;
   }
 
@@ -194,12 +200,19 @@ export function openContractSource(url: string, trusted: string | undefined): Co
       throw new RegistryError('not_found', `${url} has no ${formatCoordinate(coordinate, selector)}. ${newest}`);
     },
     pages,
+    latest: (coordinate, format) =>
+      read(
+        `/${formatCoordinate(coordinate)}${isPlain ? `.${format}` : ''}`,
+        `application/${format}`,
+        maxDocumentBytes,
+      ).catch(insteadOf('gone', null)),
     async isPublic(coordinate, version) {
       if (key === undefined) return true;
       const path = `/${formatCoordinate(coordinate, { kind: 'version', version })}/provenance${isPlain ? '.json' : ''}`;
-      const response = await ask(path, 'application/json', {});
-      await response.body?.cancel();
-      return response.ok;
+      const { ok, status, body } = await ask(path, 'application/json', {});
+      await body?.cancel();
+      if (ok || [401, 403, 404, 410].includes(status)) return ok;
+      throw new RegistryError('unreachable', `${url}${path} returned status ${status}.`);
     },
     async manifest(coordinate, version, digest) {
       const name = formatCoordinate(coordinate, { kind: 'version', version });
@@ -216,11 +229,7 @@ export function openContractSource(url: string, trusted: string | undefined): Co
     },
     async bytes(coordinate, version, format, sha256) {
       const name = formatCoordinate(coordinate, { kind: 'version', version });
-      const bytes = await read(
-        `/${name}.${format}`,
-        format === 'json' ? 'application/json' : 'application/yaml',
-        maxDocumentBytes,
-      );
+      const bytes = await read(`/${name}.${format}`, `application/${format}`, maxDocumentBytes);
       if (bytes === null)
         throw new RegistryError(
           'not_found',

@@ -66,8 +66,10 @@ export async function openCheckedLog(
 ): Promise<CheckedPublicLog | null> {
   const seen = readLogState(registry);
   const given = String((await read('/log/key')) ?? '').trim();
-  // A host may answer everything with some page.
   const hasLog = parseVerifierKey(given) !== null;
+  // A host may answer everything with some page.
+  if (!hasLog && given !== '' && !given.startsWith('<'))
+    throw new RegistryError('unreachable', `${registry}/log/key is not the key of a public log.`);
   if (!hasLog && seen === null && policy === null) return null;
   if (!hasLog)
     throw refused(

@@ -42,6 +42,7 @@ export async function verifyLog(registry: string, say: (text: string) => void): 
       say(`Comparing what is served: ${++done} of ${facts.versions.size}`);
     }),
   );
+  const served = new Set(facts.versions.keys()).difference(new Set(result.gone));
   const changed: string[] = [];
   const names = new Set([
     ...facts.latest.keys(),
@@ -50,7 +51,7 @@ export async function verifyLog(registry: string, say: (text: string) => void): 
   await queue.addAll(
     [...names].map((name) => async () => {
       say(`Looking for what is not in the log: ${name}`);
-      const found = await compareHistory(source, log, name, facts);
+      const found = await compareHistory(source, log, name, facts, served);
       result.wrong.push(...found.wrong);
       changed.push(...found.changed);
     }),
@@ -97,12 +98,16 @@ async function listedIn(source: ContractSource, organizations: ReadonlySet<strin
   return names;
 }
 
-/** What is served of a contract and is not in the log, a sentence each. What was published meanwhile has a proof by now. */
+/**
+ * What is served of a contract and is not as the log says, a sentence each. What was published meanwhile has a proof by
+ * now. `served`: the versions of the log that are.
+ */
 async function compareHistory(
   source: ContractSource,
   log: CheckedPublicLog,
   contract: string,
   { versions, states, latest }: Facts,
+  served: ReadonlySet<string>,
 ): Promise<{ wrong: string[]; changed: string[] }> {
   const { coordinate } = parseCoordinate(contract)!;
   const history = await source.history(coordinate).catch((error: unknown) => {
@@ -129,21 +134,45 @@ async function compareHistory(
     else await log.check(entry, proof);
   }
   const listed = new Set(history?.versions.map(({ label }) => `${contract}@${label}`));
-  for (const name of history === null ? [] : versions.keys())
+  for (const name of history === null ? served : versions.keys())
     if (name.startsWith(`${contract}@`) && !listed.has(name)) changed.push(`${name}: it is not listed`);
-  const said = latest.get(contract) ?? null;
-  if (history !== null && history.latest !== said && latest.has(contract))
+  const said = latest.get(contract);
+  if (history === null || said === undefined) return { wrong, changed };
+  if (history.latest !== said)
     changed.push(
       `${contract}: latest is served as ${history.latest ?? 'nothing'}, and the log says ${said ?? 'nothing'}`,
     );
+  changed.push(...(await compareLatest(source, contract, said, versions)));
   return { wrong, changed };
 }
+
+/** What readers of `latest` get that is not the version that it means by the log, a sentence each. */
+async function compareLatest(
+  source: ContractSource,
+  contract: string,
+  label: string | null,
+  versions: Facts['versions'],
+): Promise<string[]> {
+  const { coordinate } = parseCoordinate(contract)!;
+  const digest = label === null ? undefined : versions.get(`${contract}@${label}`);
+  const manifest = digest && (await source.manifest(coordinate, label!, digest).catch(insteadOf('refused', undefined)));
+  const wrong: string[] = [];
+  for (const format of formats) {
+    const bytes = await source.latest(coordinate, format);
+    const got = bytes && digestOf(bytes);
+    const meant = manifest && layerOf(manifest, format);
+    if ((got && hexOf(got)) !== (meant ?? null))
+      wrong.push(`${contract}: its latest ${format} is ${got ?? 'not served'}, and the log says ${label ?? 'nothing'}`);
+  }
+  return wrong;
+}
+
+const formats = ['json', 'yaml'] as const;
 
 /** What is wrong with a version as it is served; `gone`: it is not; null: nothing. */
 async function compareServed(source: ContractSource, name: string, digest: Digest): Promise<string | null> {
   const { coordinate, selector } = parseCoordinate(name)!;
   const version = selector.kind === 'version' ? selector.version : '';
-  const formats = ['json', 'yaml'] as const;
   const files = await Promise.all(formats.map((format) => source.file(`/${name}.${format}`)));
   if (files.includes(null)) return 'gone';
   const manifest = await source.manifest(coordinate, version, digest).catch(insteadOf('refused', null));
