@@ -1,13 +1,25 @@
+import { digestOf } from '../model/digest.ts';
 import { isRegistryError, type RegistryError } from '../model/errors.ts';
 import { types } from '../model/kinds.ts';
 import { comparedWith, whyCompared } from '../model/compared-with.ts';
 import { createReport, holdIn, type Report } from '../model/problem.ts';
-import { findVersion } from '../model/resource.ts';
+import { impactGroups } from '../model/dependency.ts';
+import { findVersion, nameOf } from '../model/resource.ts';
 import { problemTypes } from '../server/error-answers.ts';
+import { untilClosed } from '../server/request.ts';
+import { checkDocument } from '../server/v1/documents.ts';
 import { sendCheckedForm, type CheckResult, type ShownForm } from './show.ts';
 import { describedField, faultsIn, type Field, type Typed } from './fields.ts';
 import type { Page } from './pages.ts';
-import { perform, resourceOf, here, operationId, subjectOf, type ConsoleRequest } from './console-request.ts';
+import {
+  perform,
+  resourceOf,
+  here,
+  operationId,
+  subjectOf,
+  type Answered,
+  type ConsoleRequest,
+} from './console-request.ts';
 
 /** Answer of a publish, or of its dry run. */
 export interface Published {
@@ -60,11 +72,11 @@ export async function submitPublish(request: ConsoleRequest, typed: Typed): Prom
       const to = here(request, publishedPage.path, { version: body.version });
       return request.response.redirect(303, to);
     }
-    const changes = body.outcome === 'published' ? await changesIn(request, text, body.version) : null;
+    const found = body.outcome === 'published' ? await changesIn(request, text, body.version) : {};
     send(request, typed, {
       report: body.report as Report,
       verdict: verdictOf({ ...body, text, asked: version }),
-      changes,
+      ...found,
     });
   } catch (error) {
     if (!isRegistryError(error)) throw error;
@@ -72,24 +84,36 @@ export async function submitPublish(request: ConsoleRequest, typed: Typed): Prom
     const { status } = problemTypes[error.code];
     const report = reportOf(error);
     // What waits for approval waits for its breaks.
-    const changes = report !== null && holdIn(report) !== null ? await changesIn(request, text, version) : null;
-    send(request, typed, { error: error.message, faults, report, changes, status: isCheck ? 200 : status });
+    const found = report !== null && holdIn(report) !== null ? await changesIn(request, text, version) : {};
+    send(request, typed, { error: error.message, faults, report, ...found, status: isCheck ? 200 : status });
   }
 }
 
-/** What would change since the version before, or where the label is not known, since the latest: null where there is none. */
+/**
+ * What would change since the version before, or where the label is not known, since the latest, and whom that breaks: nothing where
+ * there is none.
+ */
 async function changesIn(
   request: ConsoleRequest,
   text: string,
   version: string,
-): Promise<NonNullable<CheckResult['changes']> | null> {
+): Promise<Pick<CheckResult, 'changes' | 'impact'>> {
   const resource = await resourceOf(request);
   const label = version || (resource?.latest ?? '');
   const before = resource && (version === '' ? findVersion(resource, label) : comparedWith(resource, { label }));
-  if (!before) return null;
+  if (!before) return {};
   const asked = { body: { document: '-', from: before.label }, document: Buffer.from(text) };
   const { body } = await perform(request, 'compare{one}', asked);
-  return { ...body, why: version === '' ? 'the latest version' : whyCompared(resource, { label }) };
+  const changes = { ...body, why: version === '' ? 'the latest version' : whyCompared(resource, { label }) };
+  if (body.verdict !== 'breaking') return { changes };
+  const { operations, context, session, response } = request;
+  const value = { document: '-', coordinate: nameOf(resource), ...(version !== '' && { version }), impact: true };
+  const { document } = asked;
+  const given = { value, document, digest: digestOf(document), size: document.byteLength };
+  const wanted = operations.checkBody(operations.find('checkDocument'), given)!;
+  const told = await checkDocument(context.registry, session.principal, wanted, untilClosed(response));
+  const { impact } = told.body as Answered<'checkDocument'>;
+  return { changes, ...(impact && { impact: impactGroups(impact) }) };
 }
 
 /** The result of a dry run in a sentence or two. `text`: the document; `asked`: the version that was typed. */

@@ -6,6 +6,7 @@ import { sectionsOf } from './organization-views.ts';
 import { shownTable, type View } from './pages.ts';
 import { here, mayPublish, nobodys, type Answered, type Console, type ConsoleRequest } from './console-request.ts';
 import { countsInWords, type Verdict } from '../model/comparison.ts';
+import type { ImpactGroup, ToldUser } from '../model/dependency.ts';
 import type { Report } from '../model/problem.ts';
 import { newId } from '../registry/registry.ts';
 import { verdictTags } from '../site/pages/diff-page.ts';
@@ -34,6 +35,8 @@ export interface ShownForm {
   verdict?: { text: string; tone: 'good' | 'bad' } | null;
   /** What would change since the version before. */
   changes?: object | null;
+  /** Whom it would break, by how they get it. */
+  impact?: readonly object[];
   /** The heading of what the check found. Default: `Report`. */
   findings?: string;
   /** Stands there until something was checked. */
@@ -111,6 +114,7 @@ export function formPage(request: ConsoleRequest, form: ShownForm): string {
     report: null,
     verdict: null,
     changes: null,
+    impact: [],
     isLive: false,
     note: null,
     preview: null,
@@ -149,6 +153,7 @@ export interface CheckResult {
   verdict?: ShownForm['verdict'];
   /** What would change, compared with which version, and why with that one. */
   changes?: (Answered<'compare{one}'> & { why: string }) | null;
+  impact?: readonly ImpactGroup<ToldUser & { detail: string }>[];
   /** Safe HTML of the page that would be published. */
   preview?: string | null;
   status?: number;
@@ -165,6 +170,7 @@ export function sendCheckedForm(
     report = null,
     verdict = null,
     changes = null,
+    impact = [],
     preview = null,
     status = 200,
   }: CheckResult = {},
@@ -183,6 +189,7 @@ export function sendCheckedForm(
     report: report && describeReport(report, area ? { file: () => `#${area.id}` } : null),
     verdict,
     changes: changes && showChanges(changes),
+    impact,
     preview,
   });
   sendPage(request.response, html, status);

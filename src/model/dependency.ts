@@ -104,7 +104,7 @@ export interface Impact {
 export const maxUsersChecked = 200;
 
 /** What is told of a user: as a version was tried on it, or as `/v1` says it. */
-type ToldUser = Pick<ImpactOnUser, 'coordinate' | 'version' | 'gets' | 'verdict'>;
+export type ToldUser = Pick<ImpactOnUser, 'coordinate' | 'version' | 'gets' | 'verdict'>;
 
 /** Users and consumers who get a new version in the same way. */
 export interface ImpactGroup<T extends ToldUser> {

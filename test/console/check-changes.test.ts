@@ -1,5 +1,6 @@
+import { digestOf } from '../../src/model/digest.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { publishVersion } from '../server/registry.ts';
+import { changeResource, publishVersion } from '../server/registry.ts';
 import { openConsole, textOf, type ConsoleServer, type Person } from './harness.ts';
 
 let server: ConsoleServer;
@@ -44,4 +45,38 @@ test('the check says why a label got a number', async () => {
   );
   const own = await send(documentWith('1.1.0+7', ['/charges', '/other']), 'check');
   expect(textOf(own.text, 'good')).toBe('This can be published, as version 1.1.0+7.');
+});
+
+test('the check says whom a break breaks: who gets the version and who stays, apart', async () => {
+  const money = (...required: string[]) => {
+    const $schema = 'https://json-schema.org/draft/2020-12/schema';
+    return JSON.stringify({ $schema, type: 'object', required, properties: { amount: { type: 'integer' } } });
+  };
+  const send = (path: string, document: string, verb: 'check' | 'go', version: string) =>
+    admin.send(`/console/acme/${path}/publish`, {
+      '/document': document,
+      '/version': version,
+      '/latest': 'yes',
+      do: verb,
+    });
+  await publishVersion(server.registry, '@acme/schemas/money', '1.0.0', { document: {} });
+  await send('schemas/money', money(), 'go', '1.1.0');
+  for (const [slug, range] of [
+    ['ranged', '^1'],
+    ['pinned', '1.1.0'],
+  ] as const) {
+    await publishVersion(server.registry, `@acme/apis/${slug}`, '1.0.0');
+    const dependencies = [
+      { coordinate: '@acme/schemas/money', range, version: '1.1.0', digest: digestOf(''), how: 'url' as const },
+    ];
+    await changeResource(server.registry, `@acme/apis/${slug}`, (resource) => ({
+      ...resource,
+      versions: resource.versions.map((version) => ({ ...version, dependencies })),
+    }));
+  }
+  const { text } = await send('schemas/money', money('amount'), 'check', '1.2.0');
+  const [, told] = /<h3>Whom it breaks<\/h3>(.*?)<p class="quiet">/s.exec(text) ?? [];
+  // The compiler of this world finds that nothing changes for them.
+  expect(told).toContain('It breaks none of 1 user at their next publish.');
+  expect(told).toContain('It breaks none of 1 user only if they leave their version.');
 });
