@@ -1,11 +1,12 @@
 import { isObject } from '../../model/json.ts';
-import { listOf, objectOf, textOf } from '../../render/json-value.ts';
+import { entriesOf, listOf, objectOf, textOf } from '../../render/json-value.ts';
+import { TooMuch } from '../walk.ts';
 import { itemsOf, memberOf, membersOf, type Place, type Side, referenceOf, targetOf } from '../side.ts';
 import { isAnything } from './plain-form.ts';
 import {
   coversTypes,
   isImpossible,
-  isPartOf,
+  partsIn,
   multipleIn,
   type Limited,
   flatten,
@@ -199,16 +200,15 @@ function blockedIn(parts: readonly Part[], properties: ReadonlyMap<string, Schem
   const closed = parts.flatMap((part) => {
     const { additionalProperties, unevaluatedProperties } = part.value;
     if (additionalProperties === false) return [[part]];
-    const within = unevaluatedProperties === false ? parts.filter((one) => isPartOf(one, part)) : [];
+    const within = unevaluatedProperties === false ? [...partsIn(part)] : [];
     return within.some(({ value }) => maybeNaming.some((keyword) => value[keyword] !== undefined)) ? [] : [within];
   });
-  const mayHave = ({ value }: Part, name: string) =>
-    Object.hasOwn(objectOf(value['properties']), name) || Object.keys(objectOf(value['patternProperties'])).length > 0;
-  return new Set(
-    [...properties.keys()].filter((name) =>
-      closed.some((group) => group.length > 0 && !group.some((part) => mayHave(part, name))),
-    ),
-  );
+  const named = closed.flatMap((group) => {
+    if (group.length === 0 || group.some(({ value }) => entriesOf(value['patternProperties']).length > 0)) return [];
+    return [new Set(group.flatMap(({ value }) => Object.keys(objectOf(value['properties']))))];
+  });
+  if (named.length * parts.length > 500_000) throw new TooMuch('A schema closes too many others.');
+  return new Set([...properties.keys()].filter((name) => named.some((names) => !names.has(name))));
 }
 
 /** By these, a schema may speak of properties that it does not name itself. */
@@ -228,20 +228,18 @@ function othersIn(side: Side, parts: readonly Part[], own: readonly (Place | nul
   return parts.map((part, at) => {
     const place = own[at] ?? memberOf(side, part, unevaluated);
     if (own[at] || place === null) return place === null ? [] : [place];
+    const inside = partsIn(part);
     const isMoot = parts.some(
-      (one, index) =>
-        isPartOf(one, part) && (own[index] || (one !== part && (one.value[unevaluated] ?? false) !== false)),
+      (one, index) => inside.has(one) && (own[index] || (one !== part && (one.value[unevaluated] ?? false) !== false)),
     );
-    return isMoot ? [] : unevaluated === 'unevaluatedItems' ? [besideContains(side, parts, part, place)] : [place];
+    return isMoot ? [] : unevaluated === 'unevaluatedItems' ? [besideContains(side, inside, place)] : [place];
   });
 }
 
 /** The schema of items of which `unevaluatedItems` speaks: since 2020-12, or those that `contains` matches. */
-function besideContains(side: Side, parts: readonly Part[], part: Part, unevaluated: Place): Place {
+function besideContains(side: Side, inside: ReadonlySet<Part>, unevaluated: Place): Place {
   const isEvaluating = side.dialect.name === '3.1' || side.dialect.name === '2020-12';
-  const found = parts.flatMap((one) =>
-    isEvaluating && isPartOf(one, part) ? (memberOf(side, one, 'contains') ?? []) : [],
-  );
+  const found = [...inside].flatMap((one) => (isEvaluating ? (memberOf(side, one, 'contains') ?? []) : []));
   const all = unevaluated.value === false && found.length > 0 ? found : [...found, unevaluated];
   return all.length === 1 ? all[0]! : { value: { anyOf: all.map(({ value }) => value) }, pointer: unevaluated.pointer };
 }

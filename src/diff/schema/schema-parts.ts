@@ -9,8 +9,8 @@ import { commonMultiple, isNumeric, nearestMultiple, plus, type Numeric } from '
 /** A schema whose value is an object, in its plain form. */
 export interface Part extends Place {
   value: JsonObject;
-  /** The parts that it stands in, by `allOf` or a reference. */
-  within: Set<Part>;
+  /** The parts that stand in it, by `allOf` or a reference. */
+  inner: Set<Part>;
 }
 
 /** Schemas that all apply to the same value: one as written, or several through `allOf`. */
@@ -58,8 +58,8 @@ export function flatten(side: Side, schema: Schema, isListed = false): Flat {
     if (value === false) flat.isNever = true;
     if (!isObject(value)) continue;
     const known = seen.get(pointer);
-    const part: Part = known ?? { value: plainForm(value, pointer), pointer, within: new Set() };
-    if (owner !== undefined) part.within.add(owner);
+    const part: Part = known ?? { value: plainForm(value, pointer), pointer, inner: new Set() };
+    owner?.inner.add(part);
     if (known !== undefined) continue;
     seen.set(pointer, part);
     if (seen.size > maxParts) throw new TooMuch(`A schema combines more than ${maxParts} others.`);
@@ -87,11 +87,11 @@ export function isTwice(excluded: unknown): boolean {
   return isObject(excluded) && Object.hasOwn(excluded, 'not') && Object.keys(excluded).length === 1;
 }
 
-/** Whether a part is another one, or stands in it. */
-export function isPartOf(part: Part, other: Part): boolean {
-  const seen = new Set([part]);
-  for (const one of seen) for (const owner of one.within) seen.add(owner);
-  return seen.has(other);
+/** A part and all that stand in it. */
+export function partsIn(part: Part): Set<Part> {
+  const all = new Set([part]);
+  for (const one of all) for (const inner of one.inner) all.add(inner);
+  return all;
 }
 
 /** The only branches of unions that have no other. */
