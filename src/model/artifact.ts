@@ -28,7 +28,7 @@ export interface Provenance {
   path: string;
   /**
    * Git blob ids of every file that was read, by path. Null for a file that was looked up and is
-   * missing. Of a registry's document, by its URL: the digest of its manifest.
+   * missing, and for one that a view does not publish. Of a registry's document, by its URL: the digest of its manifest.
    */
   blobs: Record<string, string | null>;
   job?: Omit<JobOrigin, 'repository' | 'commit'>;

@@ -131,12 +131,14 @@ function cutPart({ html, pages }: Rendered, name: string): string | null {
 export async function readPublished(registry: Registry, version: Version): Promise<Published> {
   const manifest = await readManifestOf(registry, version);
   const json = await readObject(registry, findLayer(manifest, 'json', 'identity')!.digest, version.manifest);
-  const { kind, provenance } = await readJson<ArtifactConfig>(registry, manifest.config.digest, version.manifest);
+  const { kind, provenance, view } = await readJson<ArtifactConfig>(registry, manifest.config.digest, version.manifest);
   const images = imageLayers(manifest).map(({ image }) => image);
   if (images.length === 0) return { type: kinds[kind].type, kind, json };
   const shown = new Set(images.map(({ path }) => path));
   const documents = Object.entries(provenance.blobs).flatMap(([path, blob]) =>
-    (blob === null && path !== provenance.path) || shown.has(path) || isUrlPath(path) ? [] : [path],
+    (blob === null && path !== provenance.path && view === undefined) || shown.has(path) || isUrlPath(path)
+      ? []
+      : [path],
   );
   return { type: kinds[kind].type, kind, json, images: { documents, images } };
 }

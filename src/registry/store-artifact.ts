@@ -1,6 +1,6 @@
 import { kinds, types } from '../model/kinds.ts';
-import { bytesIn, type Compiled, type GivenRuleset } from '../compile/compile.ts';
-import { formatOfFile, type Coordinate } from '../model/address.ts';
+import { bytesIn, type CollectedFile, type Compiled, type GivenRuleset } from '../compile/compile.ts';
+import { formatOfFile, isUrlPath, type Coordinate } from '../model/address.ts';
 import {
   codingAnnotation,
   contentDigest,
@@ -32,6 +32,8 @@ export interface ArtifactInput {
   validation: Validation;
   ruleset: GivenRuleset | null;
   view: View | undefined;
+  /** Whether a view names the blobs of files that it does not publish, as old versions do. */
+  namesSources?: boolean | undefined;
 }
 
 /** An artifact's bytes, ready to be stored. */
@@ -60,8 +62,9 @@ export function buildArtifact({
   validation,
   ruleset,
   view,
+  namesSources,
 }: ArtifactInput): Built {
-  const { artifact, report, files, dependencies } = compiled;
+  const { artifact, report, dependencies } = compiled;
   const reportBytes = encodeJson(report);
   const { repository, commit, job, signer, approvals } = origin;
   const config: ArtifactConfig = {
@@ -74,9 +77,7 @@ export function buildArtifact({
       repository: repository === null ? null : repositoryName(repository),
       commit,
       path: entry,
-      blobs: Object.fromEntries(
-        files.flatMap(({ path, blob }) => (view && path === resultPath(entry) ? [] : [[path, blob]])),
-      ),
+      blobs: blobsOf({ entry, compiled, view, namesSources }),
       ...(job && { job }),
       ...(signer && { signer }),
       ...(approvals && { approvals }),
@@ -98,6 +99,21 @@ export function buildArtifact({
     layers,
   };
   return { unshared: [reportBytes, configBytes, ...unshared], shared, manifest: encodeJson(manifest) };
+}
+
+/**
+ * The blobs that a provenance names. By the id of a file that a view does not publish, its readers could confirm a guess
+ * at what it leaves out.
+ */
+export function blobsOf({
+  entry,
+  compiled: { files },
+  view,
+  namesSources = false,
+}: Pick<ArtifactInput, 'entry' | 'compiled' | 'view' | 'namesSources'>): Provenance['blobs'] {
+  const isTold = ({ path, bytes }: CollectedFile) => !view || namesSources || bytes !== null || isUrlPath(path);
+  const read = view ? files.filter(({ path }) => path !== resultPath(entry)) : files;
+  return Object.fromEntries(read.map((file) => [file.path, isTold(file) ? file.blob : null]));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { formatCoordinate, type Coordinate, type Selector } from '../model/address.ts';
-import { contentDigest, type ArtifactConfig } from '../model/artifact.ts';
+import { contentDigest, type ArtifactConfig, type Provenance } from '../model/artifact.ts';
 import type { Dependency } from '../model/dependency.ts';
 import { isImageName } from '../model/image.ts';
 import { RegistryError } from '../model/errors.ts';
@@ -9,7 +9,7 @@ import { selectVersion, type Resource } from '../model/resource.ts';
 import type { ReportedGate, Report } from '../model/problem.ts';
 import type { CompileGate, Compiled, GivenRuleset } from '../compile/compile.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
-import { buildArtifact, contentOf, withoutSources } from './store-artifact.ts';
+import { blobsOf, buildArtifact, contentOf, withoutSources } from './store-artifact.ts';
 import type { Registry } from './registry.ts';
 import { withApproved } from './gate/compatibility.ts';
 import { withLockDependencies, knownFindings } from './gate/compile-document.ts';
@@ -106,7 +106,10 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
     published: version.manifest,
     compilers,
   };
-  const isOtherCompiler = config.compiler !== registry.compiler.id && hasSameInput(config, compiled);
+  // Views from before it was left out name the blob of their entry.
+  const namesSources = config.provenance.blobs[path] !== null;
+  const blobs = blobsOf({ entry: path, compiled, view, namesSources });
+  const isOtherCompiler = config.compiler !== registry.compiler.id && hasSameInput(config, blobs);
   if (compiled.artifact === null)
     return { ...result, outcome: isOtherCompiler ? 'recompiled' : 'different', derived: null };
   const { repository, signer, approvals } = config.provenance;
@@ -120,6 +123,7 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
     validation,
     ruleset,
     view,
+    namesSources,
   });
   const derived = digestOf(built.manifest);
   if (derived === version.manifest) return { ...result, outcome: 'same', derived };
@@ -174,9 +178,8 @@ async function whereFrom(
   return { org, url: named, branch: null, credential: null };
 }
 
-/** Whether the files are the same as when the version was published. */
-function hasSameInput({ provenance }: ArtifactConfig, { files }: Compiled): boolean {
-  const now = Object.fromEntries(files.map(({ path, blob }) => [path, blob]));
+/** Whether the files are the same as when the version was published, as far as it names them. */
+function hasSameInput({ provenance }: ArtifactConfig, now: Provenance['blobs']): boolean {
   const paths = new Set([...Object.keys(now), ...Object.keys(provenance.blobs)]);
   return [...paths].every((path) => (now[path] ?? null) === (provenance.blobs[path] ?? null));
 }

@@ -1,14 +1,18 @@
+import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { CompileGate } from '../../src/compile/compile.ts';
 import { repositoryRef, type Repository } from '../../src/model/connection.ts';
 import { imageLayers, sourceLayers, type ArtifactConfig } from '../../src/model/artifact.ts';
 import { parseCoordinate } from '../../src/model/address.ts';
+import { digestOf } from '../../src/model/digest.ts';
+import { encodeJson } from '../../src/model/json.ts';
+import { resourceRef, type Resource } from '../../src/model/resource.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { findResource } from '../../src/registry/lives.ts';
 import { keptComparison } from '../../src/registry/compare-versions.ts';
 import { relint } from '../../src/registry/gate/compile-document.ts';
 import { readPublished } from '../../src/registry/derived.ts';
-import { readJson, readManifestOf } from '../../src/registry/stored.ts';
+import { readConfigOf, readJson, readManifestOf } from '../../src/registry/stored.ts';
 import { verify } from '../../src/registry/verify.ts';
 import { follow } from '../../src/sync/follow.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
@@ -69,7 +73,8 @@ test('one file becomes several resources, and a view says nothing of what it lea
   const manifest = await readManifestOf(registry, version!);
   const config = await readJson<ArtifactConfig>(registry, manifest.config.digest, version!.manifest);
   expect(config.view).toEqual({ overlays: ['look.yaml'], audience: 'public' });
-  expect(Object.keys(config.provenance.blobs)).toEqual(['apis/pay.yaml', 'look.yaml']);
+  // By the id of a file, a guess at what it hides could be confirmed.
+  expect(config.provenance.blobs).toEqual({ 'apis/pay.yaml': null, 'look.yaml': null });
   expect([...sourceLayers(manifest).keys(), ...imageLayers(manifest)]).toEqual(['view/apis/pay.yaml']);
   for (const { digest } of [manifest.config, ...manifest.layers]) {
     const bytes = await registry.objects.get(digest, version!.manifest);
@@ -87,6 +92,33 @@ test('one file becomes several resources, and a view says nothing of what it lea
   const report = await relint(registry, view, version!, ruleset, gate);
   expect(report.problems.map(({ message }) => message).join()).not.toContain('topsecret');
   expect(report.counts.error).toBe(1);
+});
+
+test('a view from when provenance named the blobs of all files is verified as before', async () => {
+  const { registry, sync, find } = open();
+  await sync({ 'stele.yaml': settings, 'apis/pay.yaml': api('1.0.0'), 'look.yaml': overlay('Payments') });
+  const view = await find('pay-public');
+  const [version] = view.versions;
+  const [whole] = (await find('pay')).versions;
+  const manifest = await readManifestOf(registry, version!);
+  const config = await readConfigOf(registry, version!);
+  const { blobs } = (await readConfigOf(registry, whole!)).provenance;
+  const hash = createHash('sha1').update(overlay('Payments')).digest('hex');
+  const named = { ...config, provenance: { ...config.provenance, blobs: { ...blobs, 'look.yaml': hash } } };
+  const bytes = encodeJson(named);
+  const old = encodeJson({
+    ...manifest,
+    config: { ...manifest.config, digest: digestOf(bytes), size: bytes.byteLength },
+  });
+  const parts = [config.report, ...manifest.layers.map(({ digest }) => digest)];
+  const kept = await Promise.all(parts.map((digest) => registry.objects.get(digest, version!.manifest)));
+  await registry.objects.putPack(old, [], [bytes, ...kept.map((each) => each!)]);
+  await registry.refs.update<Resource>(resourceRef({ org: 'acme', type: 'apis', slug: 'pay-public' }), (current) => ({
+    value: { ...current!.value, versions: [{ ...version!, manifest: digestOf(old) }] },
+    change: { actor: 'test', origin: null, action: 'age' },
+  }));
+  const { coordinate } = parseCoordinate('@acme/apis/pay-public')!;
+  expect(await verify(registry, coordinate, { kind: 'latest' })).toMatchObject({ outcome: 'same' });
 });
 
 test('a change of the overlay or of the settings publishes the view again, and of the rest nothing', async () => {

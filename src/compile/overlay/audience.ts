@@ -74,7 +74,7 @@ export function keepAudience(document: JsonObject, audience: string): Kept {
     securitySchemes: before.securitySchemes.difference(left.securitySchemes),
     tags: before.tags.difference(left.tags),
   });
-  if (names.size > 0) forgetExtensions(document, names);
+  forgetExtensions(document, names);
   const operations = new Set(operationsIn(document));
   return { removed: before.operations.filter((name) => !operations.has(name)), unclear: unclear.size, isOpened };
 }
@@ -185,15 +185,24 @@ function allNames(document: JsonObject): Set<string> {
   return names;
 }
 
-/** Leaves out extensions that say a name of what is gone: nobody knows what they mean. */
+/**
+ * Leaves out extensions that say a name of what is gone, since nobody knows what they mean, and the marks that were
+ * read, which name other audiences.
+ */
 function forgetExtensions(document: JsonObject, names: ReadonlySet<string>): void {
-  const isMark = (key: string) => key === 'x-internal' || key === 'x-audience';
-  visit(document, ({ node, map }) => {
-    if (Array.isArray(node) || (map !== null && !extended.has(map))) return;
+  const isMark = (key: string, value: unknown) => key === 'x-audience' || (key === 'x-internal' && value !== true);
+  const forget = (node: object) => {
     for (const [key, value] of Object.entries(node))
-      if (key.startsWith('x-') && key !== 'x-webhooks' && !isMark(key) && namesAny(value, names))
+      if (
+        isMark(key, value) ||
+        (key.startsWith('x-') && !/^x-(?:webhooks|internal)$/.test(key) && namesAny(value, names))
+      )
         delete (node as JsonObject)[key];
+  };
+  visit(document, ({ node, map }) => {
+    if (!Array.isArray(node) && (map === null || extended.has(map))) forget(node);
   });
+  if (isObject(document['info'])) forget(document['info']);
 }
 
 /** Leaves out the alternatives of a discriminator that are gone. */

@@ -28,6 +28,9 @@ export function forgetNames(document: JsonObject, gone: Gone): boolean {
   for (const node of nodes) {
     const names = lost(node);
     if (names !== null) forgetProperties(node, names);
+    for (const key of ['default', 'const', 'enum'])
+      if (Object.hasOwn(node, key)) forgetMembers(document, node, node[key], lost);
+    if (Array.isArray(node['enum'])) node['enum'] = uniqueIn(node['enum']);
     const parts = isObject(node['schema']) ? lost(node['schema']) : null;
     if (parts !== null && isObject(node['encoding'])) dropKeys(node['encoding'], (name) => parts.has(name));
     const isGone = (text: unknown, body: unknown) => typeof text === 'string' && leadsToGone(document, text, { names: gone.names, lost, schemas: schemasOf(document, body) }); // prettier-ignore
@@ -75,12 +78,7 @@ function lostBy(
   };
   for (const node of nodes) {
     if (typeof node['$ref'] === 'string') join(node, resolveLocal(document, node['$ref']));
-    for (const key of sameObject) {
-      const part = node[key];
-      const isMap = key === 'dependentSchemas' || key === 'dependencies';
-      const parts = Array.isArray(part) ? part : isMap && isObject(part) ? Object.values(part) : [part];
-      for (const each of parts) join(node, each);
-    }
+    for (const part of partsOf(node)) join(node, part);
   }
   const gone = new Map<JsonObject, Set<string>>();
   for (const node of nodes)
@@ -101,6 +99,14 @@ function lostBy(
   };
 }
 
+function partsOf(node: JsonObject): unknown[] {
+  return sameObject.flatMap((key) => {
+    const part = node[key];
+    const isMap = key === 'dependentSchemas' || key === 'dependencies';
+    return Array.isArray(part) ? part : isMap && isObject(part) ? Object.values(part) : [part];
+  });
+}
+
 function forgetProperties(schema: JsonObject, names: ReadonlySet<string>): void {
   forgetIn(schema, 'required', names);
   for (const key of ['dependentRequired', 'dependentSchemas', 'dependencies']) {
@@ -112,6 +118,46 @@ function forgetProperties(schema: JsonObject, names: ReadonlySet<string>): void 
   const { discriminator } = schema;
   const named = isObject(discriminator) ? discriminator['propertyName'] : discriminator;
   if (typeof named === 'string' && names.has(named)) delete schema['discriminator'];
+}
+
+/** Takes what a schema's objects lost out of a value that it names, or out of each of a list of them. */
+function forgetMembers(
+  document: JsonObject,
+  schema: JsonObject,
+  value: unknown,
+  lost: ReturnType<typeof lostBy>,
+): void {
+  const open = [[value, schema]];
+  if (Array.isArray(value)) open.push(...value.map((item: unknown) => [item, schema]));
+  const seen = new Map<unknown, Set<unknown>>();
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [at, of] = next;
+    if (typeof at !== 'object' || at === null || !isObject(of)) continue;
+    const known = seen.getOrInsertComputed(at, () => new Set());
+    if (known.has(of)) continue;
+    known.add(of);
+    const target = typeof of['$ref'] === 'string' ? resolveLocal(document, of['$ref']) : null;
+    open.push([at, target], ...partsOf(of).map((part) => [at, part]));
+    if (Array.isArray(at)) {
+      const first = Array.isArray(of['prefixItems']) ? of['prefixItems'] : [];
+      at.forEach((item: unknown, index) => open.push([item, of['items']], [item, first[index]]));
+      continue;
+    }
+    const names = lost(of);
+    if (names !== null) dropKeys(at as JsonObject, (name) => names.has(name));
+    const { properties, patternProperties, additionalProperties } = of;
+    for (const [name, member] of Object.entries(at)) {
+      if (isObject(properties) && Object.hasOwn(properties, name)) open.push([member, properties[name]]);
+      else open.push([member, additionalProperties]);
+      if (isObject(patternProperties)) for (const each of Object.values(patternProperties)) open.push([member, each]);
+    }
+  }
+}
+
+/** Without those that are equal to one before them. */
+function uniqueIn(values: readonly unknown[]): unknown[] {
+  const texts = values.map((value) => JSON.stringify(value));
+  return values.filter((_, index) => texts.indexOf(texts[index]!) === index);
 }
 
 /** Takes names out of a list. A list that becomes empty goes. */

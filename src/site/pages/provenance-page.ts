@@ -34,6 +34,7 @@ export async function provenancePage(site: Site, granted: GrantedVersion): Promi
     specification: specificationOf(config),
     provenance: provenanceOf(config),
     approvals: provenance.approvals ?? [],
+    isView: config.view !== undefined,
     files: Object.entries(provenance.blobs).map(([path, blob]) => ({
       path,
       blob,

@@ -404,3 +404,52 @@ test('nothing that is gone is named in expressions of callbacks and links, nor i
   expect([left['x-kept'], left.components.schemas.Order['x-kept']]).toEqual([['/a', 'kept', 'Order'], { kept: 1 }]);
   expect(Object.keys(left.components.schemas.Order.properties)).toEqual(['kept', 'x-name']);
 }); // prettier-ignore
+
+test('a default, a constant or a listed value keeps no member that is gone, however it is reached', async () => {
+  const secret = { id: 'a', gone: 'SECRET', kept: 1 };
+  const a = {
+    type: 'object',
+    properties: { id: { type: 'string' }, gone: { type: 'string', 'x-internal': true }, kept: {} },
+    default: secret,
+    enum: [secret, { id: 'b' }, { id: 'a', kept: 1 }],
+  };
+  const reference = { $ref: '#/components/schemas/A' };
+  const around = {
+    type: 'object',
+    properties: { one: reference, many: { type: 'array', items: { allOf: [reference, { const: secret }] } } },
+    additionalProperties: reference,
+    default: { one: secret, many: [secret], other: secret, gone: 'mine' },
+  };
+  const media = { 'application/json': { schema: { $ref: '#/components/schemas/Around' } } };
+  const paths = { '/a': { get: { responses: { 200: { description: 'D', content: media } } } } };
+  const document = { openapi: '3.1.0', info, paths, components: { schemas: { A: a, Around: around } } };
+  const { value, yaml } = await publishedAs({ 'api.json': document }, audience);
+  expect(yaml).not.toContain('SECRET');
+  const left = { id: 'a', kept: 1 };
+  expect(value['components']).toMatchObject({
+    schemas: {
+      A: { default: left, enum: [left, { id: 'b' }] },
+      Around: { default: { one: left, many: [left], other: left, gone: 'mine' } },
+    },
+  });
+});
+
+test('an audience is not told which others there are', async () => {
+  const marks = { 'x-audience': ['public', 'partner'], 'x-internal': false };
+  const get = { ...marks, responses: { 200: { description: 'D' } } };
+  const named = { 'application/json': { schema: { properties: { 'x-audience': { type: 'string', ...marks } } } } };
+  const post = { requestBody: { content: named }, responses: ok };
+  const paths = { '/a': { get, post } };
+  const document = { openapi: '3.1.0', ...marks, info: { ...info, ...marks }, paths };
+  const { value, yaml } = await publishedAs({ 'api.json': document }, audience);
+  expect(yaml).not.toMatch(/partner|x-internal/);
+  expect(value['paths']).toMatchObject({
+    '/a': {
+      post: {
+        requestBody: {
+          content: { 'application/json': { schema: { properties: { 'x-audience': { type: 'string' } } } } },
+        },
+      },
+    },
+  });
+});
