@@ -110,7 +110,7 @@ export function problemAt(
 }
 
 /** Notes a problem at a node of one file. */
-export type Say = (
+export type Note = (
   rule: string,
   pointer: string,
   message: string,
@@ -118,10 +118,10 @@ export type Say = (
 ) => void;
 
 /** Collects the problems of one file. */
-export function collectProblems(file: ParsedFile): { problems: Problem[]; say: Say } {
+export function collectProblems(file: ParsedFile): { problems: Problem[]; note: Note } {
   const problems: Problem[] = [];
   return {
     problems,
-    say: (rule, pointer, message, how) => void problems.push(problemAt(file, pointer, rule, message, how)),
+    note: (rule, pointer, message, how) => void problems.push(problemAt(file, pointer, rule, message, how)),
   };
 }

@@ -114,7 +114,8 @@ export async function readCode(
       if ('failure' in taken) problems.push(failureAt(atStart, '', 'The ruleset', taken.failure, modules));
       const { ruleset, functions } = objectOf('value' in taken ? taken.value : null);
       const named = Object.fromEntries(listOf(functions).map((name) => [String(name), `${file.path}#${String(name)}`]));
-      if (isObject(ruleset)) made.set(file.path, { ...atStart, value: { ...ruleset, [functionsMember]: named } });
+      if (isObject(ruleset))
+        made.set(file.path, unplaced(file.path, file.text, { ...ruleset, [functionsMember]: named }));
     }
   }
   return { modules: all, problems, files: made };

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { detectSpec, lintDocument, regexFromString } from '@redocly/openapi-core';
 import type { Problem } from '../../model/problem.ts';
-import { collectProblems, isParsed, type CollectedCode, type Say } from '../kind.ts';
+import { collectProblems, isParsed, type CollectedCode, type Note } from '../kind.ts';
 import { listOf, objectOf } from '../../render/json-value.ts';
 import { unplaced } from '../text/parse.ts';
 import { joinPointer } from '../text/pointer.ts';
@@ -49,7 +49,7 @@ const samples: readonly object[] = [
  * assertions fail only when used. Reports the first rules that fail.
  */
 async function tryRules(
-  say: Say,
+  note: Note,
   ruleset: Readonly<Record<string, unknown>>,
   names: BuiltIn,
   plugins: readonly Plugin[],
@@ -68,7 +68,7 @@ async function tryRules(
     if (part.length === 1) {
       left--;
       const message = `${JSON.stringify(name)} cannot be applied: ${failure}`;
-      return say('ruleset-rule', joinPointer('', block, name), message, { on: 'key' });
+      return note('ruleset-rule', joinPointer('', block, name), message, { on: 'key' });
     }
     const middle = part.length >> 1;
     await search(part.slice(0, middle));
@@ -205,7 +205,7 @@ const redoclyRuleNames =
 
 /** A ruleset that is checked. */
 interface Context {
-  say: Say;
+  note: Note;
   ruleset: JsonObject;
   /** Built-in ones, and those of plugins. */
   names: BuiltIn;
@@ -213,33 +213,33 @@ interface Context {
 }
 
 async function checkFile({ entry, ruleset, broken, find, code }: RulesetFile): Promise<Problem[]> {
-  const { problems, say } = collectProblems(entry);
+  const { problems, note } = collectProblems(entry);
   const plugins = pluginsFor(ruleset, code);
   const fromRedocly = await builtIn;
   const names: BuiltIn = {
     presets: new Set([...fromRedocly.presets, ...plugins.flatMap(presetsOf)]),
     rules: new Set([...fromRedocly.rules, ...plugins.flatMap(rulesOf)]),
   };
-  const context = { say, ruleset, names, plugins };
+  const context = { note, ruleset, names, plugins };
   const count = ruleBlocks.reduce((sum, block) => sum + countRules(objectOf(ruleset[block])), 0);
   if (count > maxRules) {
-    say('limit-rules', '', `The ruleset has ${count} rules; the limit is ${maxRules}. Split the ruleset.`);
+    note('limit-rules', '', `The ruleset has ${count} rules; the limit is ${maxRules}. Split the ruleset.`);
     return problems;
   }
-  for (const key of Object.keys(ruleset)) checkMember(say, key, code !== null);
+  for (const key of Object.keys(ruleset)) checkMember(note, key, code !== null);
   for (const plugin of plugins) checkPlugin(context, plugin);
-  checkApis(say, objectOf(ruleset['apis']));
+  checkApis(note, objectOf(ruleset['apis']));
   for (const [at, name] of listOf(ruleset['extends']).entries())
     if (typeof name === 'string' && !names.presets.has(name) && !isRulesetCoordinate(name) && find(name) === null)
-      say('ruleset-extends', joinPointer('/extends', at), cannotExtend(name, names.presets));
+      note('ruleset-extends', joinPointer('/extends', at), cannotExtend(name, names.presets));
   for (const block of ruleBlocks)
     for (const [name, setting] of Object.entries(objectOf(ruleset[block])))
       checkRule(context, joinPointer('', block, name), name, setting);
   const isRefused = problems.some(({ severity }) => severity === 'error');
   if (!isRefused && !('extends' in ruleset) && !ruleBlocks.some((block) => isObject(ruleset[block])))
-    say('ruleset-empty', '', 'The ruleset has no rules. Add "rules" or "extends".');
+    note('ruleset-empty', '', 'The ruleset has no rules. Add "rules" or "extends".');
   const isWhole = broken.size === 0 && problems.every(({ severity }) => severity !== 'error');
-  if (isWhole) await tryRules(say, ruleset, fromRedocly, plugins);
+  if (isWhole) await tryRules(note, ruleset, fromRedocly, plugins);
   return problems;
 }
 
@@ -257,24 +257,24 @@ function pluginsFor(ruleset: Record<string, unknown>, code: CollectedCode | null
 }
 
 /** Says what of a plugin has no effect. */
-function checkPlugin({ say, ruleset }: Context, { id, others, path }: Plugin): void {
+function checkPlugin({ note, ruleset }: Context, { id, others, path }: Plugin): void {
   if (others.length === 0 || !('plugins' in ruleset)) return;
   const message = `The plugin ${JSON.stringify(id)} (${path}) also has ${others.join(', ')}, which have no effect: a ruleset only checks documents.`;
-  say('ruleset-ignored', '/plugins', message, { severity: 'info', on: 'key' });
+  note('ruleset-ignored', '/plugins', message, { severity: 'info', on: 'key' });
 }
 
 const codeMembers: readonly string[] = ['plugins', pluginsMember, modulesMember];
 
-function checkMember(say: Say, key: string, runsCode: boolean): void {
+function checkMember(note: Note, key: string, runsCode: boolean): void {
   const at = joinPointer('', key);
   const name = JSON.stringify(key);
   const isCode = codeMembers.includes(key);
   const why = isCode ? codeIsOff : refused.find(([members]) => members.test(key))?.[1];
   if (isCode && runsCode) return;
-  if (why !== undefined) return say('ruleset-refused', at, `${name} ${why}`, { on: 'key' });
+  if (why !== undefined) return note('ruleset-refused', at, `${name} ${why}`, { on: 'key' });
   if (ownMembers.has(key) || key.startsWith('x-') || ruleBlocks.includes(key)) return;
   const ignore = (says: string, severity: 'info' | 'warning') =>
-    say('ruleset-ignored', at, `${name} is not ${says}`, { severity, on: 'key' });
+    note('ruleset-ignored', at, `${name} is not ${says}`, { severity, on: 'key' });
   if (otherMembers.has(key)) return ignore('about rules and is ignored.', 'info');
   const hint = closest(key, [...ruleBlocks, 'extends', 'title', 'description', 'version']);
   ignore(`a member of a Redocly configuration and is ignored.${hint}`, 'warning');
@@ -284,18 +284,18 @@ const codeIsOff =
   'loads code, which is not run here. Write the checks as assertions: a rule "rule/<name>" with "subject" and "assertions".';
 
 /** Reports rules for single documents: a published ruleset applies to every document it is attached to. */
-function checkApis(say: Say, apis: JsonObject): void {
+function checkApis(note: Note, apis: JsonObject): void {
   for (const [name, api] of Object.entries(apis))
     for (const key of Object.keys(objectOf(api))) {
       if (key !== 'extends' && !ruleBlocks.includes(key)) continue;
       const message = `"${key}" of a single API is ignored, because a published ruleset applies to every document. Move it to the root.`;
-      say('ruleset-ignored', joinPointer('/apis', name, key), message, { severity: 'warning', on: 'key' });
+      note('ruleset-ignored', joinPointer('/apis', name, key), message, { severity: 'warning', on: 'key' });
     }
 }
 
 function checkRule(context: Context, pointer: string, name: string, setting: unknown): void {
-  const { say, names, plugins } = context;
-  const about = (rule: string, message: string) => say(rule, pointer, message, { on: 'key' });
+  const { note, names, plugins } = context;
+  const about = (rule: string, message: string) => note(rule, pointer, message, { on: 'key' });
   const quoted = JSON.stringify(name);
   if (name.startsWith('rule/')) {
     if (!isObject(setting)) return;
@@ -325,30 +325,30 @@ function sayPlugin(name: string, plugins: readonly Plugin[]): string {
     : 'a plugin, and plugins are not run here unless "plugins" names their files and the operator allows it.';
 }
 
-function checkAssertions({ say, plugins }: Context, pointer: string, part: JsonObject): void {
+function checkAssertions({ note, plugins }: Context, pointer: string, part: JsonObject): void {
   const [subject, assertions] = [objectOf(part['subject']), objectOf(part['assertions'])];
   const { type } = subject;
   if (typeof type === 'string' && !nodeTypes.has(type)) {
     const message = `${JSON.stringify(type)} is not a node type, so the rule would never apply.${closest(type, nodeTypes)}`;
-    say('ruleset-rule', joinPointer(pointer, 'subject', 'type'), message);
+    note('ruleset-rule', joinPointer(pointer, 'subject', 'type'), message);
   }
   const custom = new Set(plugins.flatMap(assertionsOf));
   for (const name of Object.keys(assertions)) {
     if (assertionNames.has(name) || !name.includes('/') || custom.has(name)) continue;
     const message = `${JSON.stringify(name)} is an assertion of ${sayPlugin(name, plugins)} Use one of ${[...assertionNames].join(', ')}.`;
-    say('ruleset-refused', joinPointer(pointer, 'assertions', name), message, { on: 'key' });
+    note('ruleset-refused', joinPointer(pointer, 'assertions', name), message, { on: 'key' });
   }
-  checkPattern(say, joinPointer(pointer, 'subject', 'matchParentKeys'), subject['matchParentKeys']);
+  checkPattern(note, joinPointer(pointer, 'subject', 'matchParentKeys'), subject['matchParentKeys']);
   for (const name of ['pattern', 'notPattern', 'ref'])
-    checkPattern(say, joinPointer(pointer, 'assertions', name), assertions[name]);
+    checkPattern(note, joinPointer(pointer, 'assertions', name), assertions[name]);
 }
 
-function checkPattern(say: Say, at: string, pattern: unknown): void {
+function checkPattern(note: Note, at: string, pattern: unknown): void {
   if (typeof pattern !== 'string') return;
   try {
     regexFromString(pattern);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    say('ruleset-pattern', at, `This pattern is not a valid regular expression: ${error.message}.`);
+    note('ruleset-pattern', at, `This pattern is not a valid regular expression: ${error.message}.`);
   }
 }

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../model/json.ts';
 import type { Problem } from '../../model/problem.ts';
 import { closest } from '../../model/errors.ts';
 import { functionsMember, modulesMember } from '../compile.ts';
-import { collectProblems, problemAt, type Say } from '../kind.ts';
+import { collectProblems, problemAt, type Note } from '../kind.ts';
 import { listOf, objectOf } from '../../render/json-value.ts';
 import type { RulesetFile, RulesetForm } from './form.ts';
 import { joinPointer } from '../text/pointer.ts';
@@ -90,10 +90,10 @@ function asSpectralDoes(problem: Problem): Problem {
 }
 
 async function checkFile({ entry, ruleset, broken, find, code }: RulesetFile): Promise<Problem[]> {
-  const { problems, say } = collectProblems(entry);
+  const { problems, note } = collectProblems(entry);
   const runsCode = code !== null;
-  for (const key of Object.keys(ruleset)) checkMember(say, key, runsCode);
-  checkParserOptions(say, objectOf(ruleset['parserOptions']));
+  for (const key of Object.keys(ruleset)) checkMember(note, key, runsCode);
+  checkParserOptions(note, objectOf(ruleset['parserOptions']));
   const parts = listOf(ruleset['overrides']).filter(isObject);
   for (const member of ['rules', 'aliases']) {
     const count = [ruleset, ...parts].reduce((sum, part) => sum + Object.keys(objectOf(part[member])).length, 0);
@@ -105,7 +105,7 @@ async function checkFile({ entry, ruleset, broken, find, code }: RulesetFile): P
     aliasesOf([...extendsOf(ruleset).map(([base]) => baseOf(base, find)), ruleset, ...parts]),
   );
   const functions = new Set(runsCode ? Object.keys(objectOf(ruleset[functionsMember])) : []);
-  const context = { say, paths, options: createOptionsCheck(say), find, functions };
+  const context = { note, paths, options: createOptionsCheck(note), find, functions };
   const names = rulesIn(ruleset, find);
   checkPart({ ...context, names }, '', ruleset);
   parts.forEach((part, at) => {
@@ -115,12 +115,12 @@ async function checkFile({ entry, ruleset, broken, find, code }: RulesetFile): P
     for (const [index, pattern] of listOf(part['files']).entries()) {
       const why = typeof pattern === 'string' ? filesProblem(pattern) : null;
       if (why === null) continue;
-      say('ruleset-files', joinPointer(base, 'files', index), `The pattern ${JSON.stringify(pattern)} ${why}.`);
+      note('ruleset-files', joinPointer(base, 'files', index), `The pattern ${JSON.stringify(pattern)} ${why}.`);
     }
   });
   if (paths.isFull()) {
     const message = `The path expressions of this ruleset, with their aliases replaced, have more than ${maxPathText} characters. Split the ruleset.`;
-    say('limit-rules', '', message);
+    note('limit-rules', '', message);
   }
   return problems.filter(({ pointer }) => !broken.has(pointer));
 }
@@ -132,7 +132,7 @@ const maxRules = 2000;
 const maxPathText = 1_000_000;
 
 interface Context {
-  say: Say;
+  note: Note;
   paths: PathCheck;
   options: OptionsCheck;
   /** The names of all rules that are defined. Null if something that is extended is not known. */
@@ -161,9 +161,9 @@ function rulesIn(ruleset: Record<string, unknown>, find: FindRuleset): Set<strin
   return new Set(effectiveRules({ extends: ruleset['extends'], rules: ruleset['rules'] }, find).rules.keys());
 }
 
-function checkMember(say: Say, key: string, runsCode: boolean): void {
+function checkMember(note: Note, key: string, runsCode: boolean): void {
   const at = joinPointer('', key);
-  const refuse = (why: string) => say('ruleset-refused', at, `"${key}" ${why}`, { on: 'key' });
+  const refuse = (why: string) => note('ruleset-refused', at, `"${key}" ${why}`, { on: 'key' });
   const isCode = ['functions', 'functionsDir', functionsMember, modulesMember].includes(key);
   if (isCode && runsCode) return;
   if (isCode) return refuse(`loads code, which is not run here. Use the core functions: ${list(functionNames)}.`);
@@ -171,27 +171,27 @@ function checkMember(say: Say, key: string, runsCode: boolean): void {
     return refuse('is from Spectral before 6. Use "overrides" with "files: [file#/pointer]" and the rules off.');
   if (members.includes(key) || key.startsWith('x-')) return;
   const message = `${JSON.stringify(key)} is not a member of a Spectral ruleset and is ignored.${closest(key, members)}`;
-  say('ruleset-ignored', at, message, { severity: 'warning', on: 'key' });
+  note('ruleset-ignored', at, message, { severity: 'warning', on: 'key' });
 }
 
 /** Stele always reads documents strictly: what these options would allow is an error of the document. */
-function checkParserOptions(say: Say, options: JsonObject): void {
+function checkParserOptions(note: Note, options: JsonObject): void {
   for (const [name, level] of Object.entries(options)) {
     if (level === 'error' || level === 0) continue;
     const message = `${JSON.stringify(name)} has no effect: what it is about is always an error here.`;
-    say('ruleset-ignored', joinPointer('/parserOptions', name), message, { severity: 'warning', on: 'key' });
+    note('ruleset-ignored', joinPointer('/parserOptions', name), message, { severity: 'warning', on: 'key' });
   }
 }
 
 /** Checks the ruleset or one of its overrides. */
 function checkPart(context: Context, base: string, part: JsonObject): void {
-  const { say, names, find } = context;
+  const { note, names, find } = context;
   for (const [item, at] of itemsOf(part['extends'], joinPointer(base, 'extends'))) {
     const [name, pointer] = Array.isArray(item) ? [item[0] as unknown, joinPointer(at, 0)] : [item, at];
     if (typeof name !== 'string' || builtInRulesets.has(name) || isRulesetCoordinate(name)) continue;
-    if (find(name) === null) say('ruleset-extends', pointer, cannotExtend(name, builtInRulesets.keys()));
+    if (find(name) === null) note('ruleset-extends', pointer, cannotExtend(name, builtInRulesets.keys()));
   }
-  checkFormats(say, joinPointer(base, 'formats'), part['formats']);
+  checkFormats(note, joinPointer(base, 'formats'), part['formats']);
   for (const [name, alias] of Object.entries(objectOf(part['aliases']))) {
     const at = joinPointer(base, 'aliases', name);
     if (!isObject(alias)) checkPaths(context, at, alias);
@@ -206,7 +206,7 @@ function checkPart(context: Context, base: string, part: JsonObject): void {
         if (isObject(step)) checkThen(context, pointer, step);
     } else if (names !== null && !names.has(name)) {
       const message = `${JSON.stringify(name)} is not a rule of this ruleset or of what it extends.${closest(name, names)} Define the rule or remove it.`;
-      say('ruleset-rule', at, message, { on: 'key' });
+      note('ruleset-rule', at, message, { on: 'key' });
     }
   }
 }
@@ -217,24 +217,24 @@ function itemsOf(value: unknown, at: string): [item: unknown, pointer: string][]
   return value.map((item: unknown, index) => [item, joinPointer(at, index)]);
 }
 
-function checkFormats(say: Say, at: string, value: unknown): void {
+function checkFormats(note: Note, at: string, value: unknown): void {
   for (const [index, name] of listOf(value).entries()) {
     if (typeof name !== 'string' || formats.has(name)) continue;
     const message = `${JSON.stringify(name)} is not a known format. Use one of ${list(formats)}.`;
-    say('ruleset-format', joinPointer(at, index), message);
+    note('ruleset-format', joinPointer(at, index), message);
   }
 }
 
 /** Checks what a rule, or a target of an alias, applies to. */
 function checkGiven(context: Context, at: string, { given, formats: named }: JsonObject): void {
   checkPaths(context, joinPointer(at, 'given'), given);
-  checkFormats(context.say, joinPointer(at, 'formats'), named);
+  checkFormats(context.note, joinPointer(at, 'formats'), named);
 }
 
-function checkPaths({ say, paths }: Context, at: string, value: unknown): void {
+function checkPaths({ note, paths }: Context, at: string, value: unknown): void {
   for (const [path, pointer] of itemsOf(value, at)) {
     const failure = typeof path === 'string' ? paths.problemOf(path) : null;
-    if (failure !== null) say('ruleset-path', pointer, failure);
+    if (failure !== null) note('ruleset-path', pointer, failure);
   }
 }
 
@@ -247,7 +247,7 @@ function checkThen(context: Context, at: string, step: JsonObject): void {
   if (functionNames.has(name) || isOwn)
     return context.options.check(name, objectOf(step['functionOptions']), joinPointer(at, 'functionOptions'));
   const message = `${JSON.stringify(name)} is not a core function, and other functions are not run here. Use one of ${list(functionNames)}.`;
-  context.say('ruleset-refused', joinPointer(at, 'function'), message);
+  context.note('ruleset-refused', joinPointer(at, 'function'), message);
 }
 
 interface PathCheck {

@@ -41,16 +41,16 @@ export const compileJsonSchema: CompileKind = async (given) => {
   const dialect = meta?.dialect ?? named;
   if (dialect === null || (!isObject(entry.value) && typeof entry.value !== 'boolean'))
     return result(given, dialect, [unreadable(entry, stated)], null);
-  const { problems, say } = collectProblems(entry);
+  const { problems, note } = collectProblems(entry);
   if (stated === undefined) {
     const message = `The schema has no "$schema"; ${dialect.name} is assumed. Add "$schema" to choose a dialect.`;
-    say('schema-dialect-assumed', '', message, { severity: 'info' });
+    note('schema-dialect-assumed', '', message, { severity: 'info' });
   }
   for (const member of ['version', 'x-version']) {
     const written = numberAt(entry, `/${member}`);
     if (written === null) continue;
     const message = `"${member}" is the number ${String(root[member])} and is not read as a version. Put it in quotes: ${JSON.stringify(written)}.`;
-    say('version-number', `/${member}`, message, { severity: 'warning' });
+    note('version-number', `/${member}`, message, { severity: 'warning' });
   }
   // Must run before anything follows references: the cost of a chain is out of proportion to its text.
   const chain = findLongChain(given.files, (key, child) => dataKeywords.has(key) || hasOwnBase(dialect, child));

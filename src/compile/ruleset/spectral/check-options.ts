@@ -1,4 +1,4 @@
-import type { Say } from '../../kind.ts';
+import type { Note } from '../../kind.ts';
 import { joinPointer } from '../../text/pointer.ts';
 import { refersElsewhere } from './create-ajv.ts';
 import { createTools } from './functions.ts';
@@ -17,7 +17,7 @@ export interface OptionsCheck {
   check(name: string, options: Record<string, unknown>, at: string): void;
 }
 
-export function createOptionsCheck(say: Say): OptionsCheck {
+export function createOptionsCheck(note: Note): OptionsCheck {
   const tools = createTools();
   let steps = 0;
   let values = 0;
@@ -26,10 +26,10 @@ export function createOptionsCheck(say: Say): OptionsCheck {
     if (steps > maxSteps) return;
     const failure = failureOf(() => void (steps += compilePattern(pattern).steps));
     if (failure !== null)
-      say('ruleset-pattern', at, `This pattern is not a regular expression that can be matched: ${failure}.`);
+      note('ruleset-pattern', at, `This pattern is not a regular expression that can be matched: ${failure}.`);
     else if (steps > maxSteps) {
       const message = `The patterns of this ruleset up to this one have ${steps} steps, with their repetitions written out; the limit is ${maxSteps}. Split the ruleset, or repeat less.`;
-      say('limit-rules', at, message);
+      note('limit-rules', at, message);
     }
   }
 
@@ -38,10 +38,10 @@ export function createOptionsCheck(say: Say): OptionsCheck {
     values += countValues(options['schema']);
     if (values > maxSchemaValues) {
       const message = `The JSON Schemas of this ruleset up to this one have ${values} values; the limit is ${maxSchemaValues}. Split the ruleset, or check less in each rule.`;
-      return say('limit-rules', at, message);
+      return note('limit-rules', at, message);
     }
     const failure = failureOf(() => tools.schema(options));
-    if (failure !== null) say('ruleset-schema', at, `This JSON Schema cannot be used: ${failure}.`);
+    if (failure !== null) note('ruleset-schema', at, `This JSON Schema cannot be used: ${failure}.`);
   }
 
   return {
