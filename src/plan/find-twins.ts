@@ -100,3 +100,19 @@ function compare(a: readonly number[], b: readonly number[]): number {
   for (const [index, value] of a.entries()) if (value !== b[index]) return value - b[index]!;
   return 0;
 }
+
+/** The share of lines that two texts have in common, of the longer one. */
+export function shareOf(one: string, other: string): number {
+  const lines = (text: string) => text.split('\n').filter((line) => line.trim() !== '');
+  const [own, old] = [lines(one), lines(other)];
+  const left = new Map<string, number>();
+  for (const line of old) left.set(line, (left.get(line) ?? 0) + 1);
+  let common = 0;
+  for (const line of own) {
+    const count = left.get(line) ?? 0;
+    if (count === 0) continue;
+    left.set(line, count - 1);
+    common++;
+  }
+  return common / Math.max(own.length, old.length, 1);
+}

@@ -126,9 +126,11 @@ export async function planAll(
     planned.set(key, plannedFor(resource));
   }
   const ended = connected.filter((resource) => !planned.has(nameOf(resource)));
-  for (const document of planned.values()) {
-    const replaces = ended.filter(({ connection }) => connection.path === document.path).map(coordinateOf);
-    if (replaces.length > 0) document.replaces = replaces;
+  const names = new Set(connected.map(nameOf));
+  for (const [name, document] of planned) {
+    const isOfFile = ({ connection }: Connected) => fileOf(connection) === fileOf(document);
+    if (ended.length > 0 && !names.has(name))
+      document.ended = ended.map((resource) => ({ ...coordinateOf(resource), isOfFile: isOfFile(resource) }));
   }
   const paths = new Set([...planned.values()].map(({ path }) => path));
   const unread = (discovered?.unread ?? []).filter(({ file }) => !paths.has(file));
@@ -153,7 +155,8 @@ function isPassedOver({ documents, searched, isRefused }: Plan, name: string, co
     !searched.has(fileOf(connection)) ||
     // A view that is listed no more, or now belongs to another resource.
     (connection.view !== undefined && documents.every((each) => each.path !== path)) ||
-    documents.some((each) => each.path === path && formatCoordinate(each.coordinate) !== name)
+    // Of a file of which only views are listed, nothing else is published.
+    documents.some((each) => fileOf(each) === fileOf(connection) && formatCoordinate(each.coordinate) !== name)
   );
 }
 

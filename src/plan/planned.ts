@@ -14,8 +14,8 @@ export interface Planned extends Ownership, GateSettings {
   /** Absent: all of the file is published. */
   view?: FileView;
   coordinate: Coordinate;
-  /** The resources that were published from the same file, and that no document of this commit is published to. */
-  replaces?: Coordinate[];
+  /** The resources of the repository that no document of this commit is published to. `isOfFile`: they were published from the same file. */
+  ended?: (Coordinate & { isOfFile: boolean })[];
   /** Settings for a new resource, from here to `validation`. An existing resource keeps its own, also of its gate. */
   /** Empty: the title of what is published. */
   name: string;

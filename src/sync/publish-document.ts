@@ -1,7 +1,12 @@
 import type { Connection, Repository } from '../model/connection.ts';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import { isRegistryError, RegistryError, type ErrorCode } from '../model/errors.ts';
-import { fileOf } from '../model/artifact.ts';
+import { fileOf, viewInWords } from '../model/artifact.ts';
+import { decodeJson } from '../model/json.ts';
+import type { Resource } from '../model/resource.ts';
+import { bytesIn, type Compiled } from '../compile/compile.ts';
+import { documentOf, readObject } from '../registry/stored.ts';
+import { shareOf } from '../plan/find-twins.ts';
 import { gateSettingsOf } from '../model/gate.ts';
 import { ownershipOf } from '../model/ownership.ts';
 import type { Snapshot } from '../source/snapshot.ts';
@@ -118,31 +123,53 @@ export async function publishDocument(
 
 /**
  * A new name is no way past approval: throws `conflict` for a document that would make a resource of a file whose
- * resource wants approval, unless the new one wants it, too, and the file would be published as the next version of the
- * former one. An administrator may create and connect the resource. `asNext`: what publishing that would say; null: not known.
+ * resource wants approval, or of one that became half of it, unless the new one wants it, too, and the file would be published
+ * as the next version of the former one. An administrator may create and connect the resource. `asNext`: what publishing that
+ * would say; null: not known. Nor does discovery publish whole what `stele.yaml` published as a view.
  */
 export async function assertNoWayPast(
   registry: Registry,
   planned: Planned,
   asNext: ((former: Coordinate) => Promise<PublishResult>) | null,
 ): Promise<void> {
-  const { coordinate, path, replaces = [] } = planned;
-  if (replaces.length === 0 || (await findResource(registry, coordinate)) !== null) return;
+  const { coordinate, path, ended = [] } = planned;
   const name = formatCoordinate(coordinate);
-  for (const each of replaces) {
+  const existing = await findResource(registry, coordinate);
+  const shown = existing?.connection?.view;
+  if (shown && planned.view === undefined && planned.isFound && planned.listedAt === null) {
+    const what = `${path} is published as ${name} ${viewInWords(shown)} only, and nothing in stele.yaml says so any more.`;
+    throw new RegistryError('conflict', `${what} List it there, or delete the resource.`);
+  }
+  for (const { isOfFile, ...each } of existing === null ? ended : []) {
     const former = await findResource(registry, each);
     if (former === null || (await policyOf(registry, former)).approval !== 'required') continue;
     const refuse = (why: string) => {
+      const was = isOfFile ? 'is published' : asNext ? 'is what was published' : 'may be what was published';
       const advice = `Keep the slug until it is approved, or have an administrator create and connect ${name}.`;
-      const message = `${path} is published as ${formatCoordinate(each)}, which wants approval, and ${why}. ${advice}`;
+      const message = `${path} ${was} as ${formatCoordinate(each)}, which wants approval, and ${why}. ${advice}`;
       return new RegistryError('conflict', message);
     };
+    if (!isOfFile && asNext && !(await isAlike(registry, former, (await asNext(each)).compiled))) continue;
     const own = await policyOf(registry, { ...coordinate, ruleset: planned.ruleset, ...gateSettingsOf(planned) });
     if (own.approval !== 'required') throw refuse(`${name} would not`);
     const result = asNext && (await asNext(each));
     if (result === null) throw refuse('its next tag cannot be judged before');
     if (result.outcome !== 'published' && result.outcome !== 'unchanged') throw refuse('would not be published there');
   }
+}
+
+/** Whether a document has half of what a resource has published last. */
+async function isAlike(registry: Registry, resource: Resource, { artifact }: Compiled): Promise<boolean> {
+  const last = resource.versions.findLast(({ status }) => status.state !== 'withdrawn');
+  if (last === undefined || artifact === null) return false;
+  const { digest } = await documentOf(registry, last);
+  const [was, now] = [await readObject(registry, digest, last.manifest), bytesIn(artifact, 'json')].map(linesOf);
+  return shareOf(was!, now!) >= 0.5;
+}
+
+/** The lines of a document, whatever it was written in. */
+function linesOf(json: Uint8Array): string {
+  return JSON.stringify(decodeJson(json), null, 1);
 }
 
 /** The settings of the resource that a planned document creates. */

@@ -650,6 +650,33 @@ describe('a file whose resource wants approval', () => {
     },
   );
 
+  test.each([
+    ['becomes a view', `resources:\n  - { path: pay.yaml, slug: other, audience: public }\n`, { 'pay.yaml': api('1.0.1', '/a') }], // prettier-ignore
+    ['moves', `resources:\n  - { path: moved.yaml, slug: other }\n`, { 'moved.yaml': api('1.0.0', '/a', '/b') }],
+    ['moves and is published by tags', `resources:\n  - { path: moved.yaml, slug: other, tags: "v*" }\n`, { 'moved.yaml': api('1.0.1', '/a') }], // prettier-ignore
+    [
+      'moves with a change',
+      `resources:\n  - { path: moved.yaml, slug: other }\n`,
+      { 'moved.yaml': api('1.0.1', '/a') },
+    ],
+  ])('%s under another slug: it is not published there, also not by the syncs after', async (_, stele, files) => {
+    const { registry, source, sync, labels } = await scene();
+    source.push(url, { 'stele.yaml': stele, ...files }, { people: [ann, ann] });
+    for (let time = 0; time < 3; time++) {
+      await sync();
+      expect(await findResource(registry, other)).toBeNull();
+    }
+    expect(await labels()).toEqual(['1.0.0']);
+  });
+
+  test('is removed: another file of its repository is published as it was before', async () => {
+    const { registry, source, sync } = await scene();
+    const ship = `openapi: 3.1.0\ninfo: { title: Shipping, version: 1.0.0 }\npaths: { /ships: { post: { responses: { '201': { description: Sent. } } } } }\n`; // prettier-ignore
+    source.push(url, { 'stele.yaml': `resources:\n  - { path: ship.yaml, slug: other }\n`, 'ship.yaml': ship });
+    await sync();
+    expect((await findResource(registry, other))!.latest).toBe('1.0.0');
+  });
+
   test('changes its slug alone: it is published under the new name', async () => {
     const { registry, source, sync } = await scene();
     source.push(url, { 'stele.yaml': renamed(), 'pay.yaml': api('1.0.0', '/a', '/b') }, { people: [ann, ann] });

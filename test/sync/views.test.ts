@@ -189,3 +189,35 @@ test('CODEOWNERS names the owner where nobody else is named', async () => {
   await sync({ ...files, 'stele.yaml': 'resources: [{ path: apis/pay.yaml, slug: pay }]' });
   expect((await find('pay')).owner).toBe('payments');
 });
+
+const wholeOnly = "resources:\n  - { path: 'apis/pay.yaml', slug: pay }\n";
+const viewOnly = "resources:\n  - { path: 'apis/pay.yaml', slug: pay-public, audience: public }\n";
+
+test.each([
+  ['in place of the entry for the whole file', wholeOnly],
+  ['and the entry for the whole file leaves', wholeOnly + viewOnly.split('\n').slice(1).join('\n')],
+])('an entry for a view comes %s: the whole file is detached, and published no more', async (_, before) => {
+  const { sync, find, repository } = open();
+  await sync({ 'stele.yaml': before, 'apis/pay.yaml': api('1.0.0') });
+  const outcomes = await sync({ 'stele.yaml': viewOnly, 'apis/pay.yaml': api('1.1.0') });
+  expect(outcomes).toContain('apis/pay.yaml detached 1.0.0');
+  expect(outcomes).toContain('apis/pay.yaml#pay-public published 1.1.0');
+  expect((await find('pay')).versions.map(({ label }) => label)).toEqual(['1.0.0']);
+  expect(await sync({ 'stele.yaml': viewOnly, 'apis/pay.yaml': api('1.2.0') })).toEqual([
+    'apis/pay.yaml#pay-public published 1.2.0',
+  ]);
+  expect((await repository()).documents['apis/pay.yaml']?.outcome ?? 'detached').toBe('detached');
+});
+
+test('without stele.yaml, what was a view is not published whole', async () => {
+  const { sync, find, repository } = open();
+  await sync({ 'stele.yaml': viewOnly.replace('pay-public', 'pay'), 'apis/pay.yaml': api('1.0.0') });
+  for (const version of ['1.1.0', '1.2.0']) {
+    await sync({ 'apis/pay.yaml': api(version) });
+    expect((await find('pay')).versions.map(({ label }) => label)).toEqual(['1.0.0']);
+  }
+  expect((await repository()).documents['apis/pay.yaml']).toMatchObject({
+    outcome: 'conflict',
+    detail: 'apis/pay.yaml is published as @acme/apis/pay for the audience public only, and nothing in stele.yaml says so any more. List it there, or delete the resource.', // prettier-ignore
+  });
+});

@@ -7,6 +7,7 @@ import type { RunDocument } from '../../model/connection.ts';
 import type { Digest } from '../../model/digest.ts';
 import { hasDied } from '../../compile/compile.ts';
 import { filesOf, type Snapshot } from '../../source/snapshot.ts';
+import { shareOf } from '../../plan/find-twins.ts';
 import { plannedFor, type Connected } from '../../plan/plan.ts';
 import { noteOnTag, publishDocument, refusable } from '../publish-document.ts';
 import type { PublishResult } from '../../registry/publish.ts';
@@ -104,22 +105,6 @@ function isDocument(path: string): boolean {
 function isThere(history: readonly HistoryCommit[], path: string): boolean {
   const last = history.findLast(({ files }) => files.has(path));
   return last !== undefined && last.files.get(path) !== null;
-}
-
-/** The share of lines that two texts have in common, of the longer one. */
-function shareOf(one: string, other: string): number {
-  const lines = (text: string) => text.split('\n').filter((line) => line.trim() !== '');
-  const [own, old] = [lines(one), lines(other)];
-  const left = new Map<string, number>();
-  for (const line of old) left.set(line, (left.get(line) ?? 0) + 1);
-  let common = 0;
-  for (const line of own) {
-    const count = left.get(line) ?? 0;
-    if (count === 0) continue;
-    left.set(line, count - 1);
-    common++;
-  }
-  return common / Math.max(own.length, old.length, 1);
 }
 
 /**
