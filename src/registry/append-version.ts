@@ -258,7 +258,7 @@ function placeVersion(resource: Resource, placing: Placing): Placed {
     if (placing.isPast && placing.commit !== null) return placePast(resource, placing, placing.commit);
     const newest = resource.versions.at(-1);
     if (newest && hasContent(newest, placing)) return { outcome: 'unchanged', version: newest };
-    return { outcome: 'published', label: suggest(resource) };
+    return { outcome: 'published', label: suggestedLabel(resource) };
   }
   const existing = findVersion(resource, asked);
   if (existing === null) return { outcome: 'published', label: asked };
@@ -267,7 +267,7 @@ function placeVersion(resource: Resource, placing: Placing): Placed {
   const stem = stemOf(asked);
   const same = resource.versions.find((each) => each.label.startsWith(stem) && hasContent(each, placing));
   if (isRevised && same) return { outcome: 'unchanged', version: same };
-  const suggestion = suggest(resource);
+  const suggestion = suggestedLabel(resource);
   if (existing.status.state === 'withdrawn') {
     return conflict(asked, suggestion, `Version ${asked} was withdrawn; its label is never used again.`);
   }
@@ -293,7 +293,8 @@ function hadContent(version: Version, { content, twin }: Placing): boolean {
   return version.content === content || version.content === twin;
 }
 
-function suggest({ versions }: Resource): string {
+/** The label that content gets which names none: the next one. */
+export function suggestedLabel({ versions }: Resource): string {
   return nextLabel(
     versions.map(({ label }, order) => ({ label, order })),
     readerOf(versions),

@@ -38,8 +38,10 @@ export async function discoverRepository(
 export type Candidate = Pick<Planned, 'path' | 'coordinate' | 'onConflict' | 'exemptions' | 'view'> & {
   /** What a new resource is made with. */
   settings: Pick<Planned, 'ruleset' | 'validation'> & GateSettings;
-  /** As for a `PublishRequest`. */
-  stated?: string | null;
+  /** Its next tag publishes it. */
+  tagged?: true;
+  /** As for a `PublishRequest`. Rejects as `statedVersion`. */
+  stated?: () => Promise<string | null | undefined>;
 };
 
 /**
@@ -50,12 +52,11 @@ export async function candidatesIn(registry: Registry, org: string, snapshot: Sn
   const repository = { ...unknown, org, url: '', branch: null, credential: null, discover: '' };
   const { documents, isRefused, settings } = await planDocuments(registry, repository, snapshot);
   if (isRefused) throw new RegistryError('refused', settings.report.problems.map(formatProblem).join('\n'));
-  return Promise.all(documents.map((planned) => candidateOf(registry, snapshot, planned)));
+  return documents.map((planned) => candidateOf(registry, snapshot, planned));
 }
 
-async function candidateOf(registry: Registry, snapshot: Snapshot, planned: Planned): Promise<Candidate> {
+function candidateOf(registry: Registry, snapshot: Snapshot, planned: Planned): Candidate {
   const { path, coordinate, onConflict, exemptions, ruleset, validation, view } = planned;
-  const stated = await statedVersion(registry, snapshot, planned);
   return {
     path,
     coordinate,
@@ -63,7 +64,8 @@ async function candidateOf(registry: Registry, snapshot: Snapshot, planned: Plan
     ...(view && { view }),
     settings: { ruleset, validation, ...gateSettingsOf(planned) },
     ...(exemptions && { exemptions }),
-    ...(stated !== undefined && { stated }),
+    ...(planned.tags !== null && { tagged: true }),
+    stated: () => statedVersion(registry, snapshot, planned),
   };
 }
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -134,6 +134,53 @@ test('check judges every file that is named, and names those that are not there 
       'There is no file nosuch.yaml.\nno.txt would not be published. "stele discover ." says why; --as checks it as a resource.',
     );
     expect(await check('nosuch.yaml')).toEqual({ code: 2, stdout: '', stderr: 'There is no file nosuch.yaml.\n' });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('check goes on after a document that is refused, and says why of that one', async () => {
+  const report = { problems: [], counts: { error: 0, warning: 0, info: 0 }, truncated: false };
+  const answerFor = (slug: string): [number, object] => [
+    200,
+    { outcome: 'published', version: `@acme/apis/${slug}@1.0.0`, isNew: false, detail: null, report },
+  ];
+  const deleted = '@acme/apis/b was deleted; its name is never used again.';
+  await using stub = await openStub([answerFor('a'), [409, { detail: deleted }], answerFor('d')]);
+  const folder = await mkdtemp(join(tmpdir(), 'stele-remotely-'));
+  try {
+    for (const slug of ['a', 'b', 'c', 'd'])
+      await writeFile(join(folder, `${slug}.yaml`), `openapi: 3.1.0\ninfo: {title: ${slug}, version: 1.0.0}\npaths: {}\n`); // prettier-ignore
+    const entry = (slug: string) => `  - {path: ${slug}.yaml, slug: ${slug}${slug === 'c' ? ', version: {file: none.json, pointer: /version}' : ''}}\n`; // prettier-ignore
+    await writeFile(join(folder, 'stele.yaml'), `resources:\n${['a', 'b', 'c', 'd'].map(entry).join('')}`);
+    const ended = await runHere(['check', '--registry', stub.url, '--report', 'junit=all.xml'], {
+      cwd: folder,
+      env: { STELE_KEY: 'k' },
+    });
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(ended.stderr.trim().split('\n')).toEqual([
+      'a.yaml would be published as @acme/apis/a@1.0.0.',
+      `b.yaml would not be published: ${deleted}`,
+      expect.stringContaining('c.yaml would not be published: Cannot read the version from none.json.'),
+      'd.yaml would be published as @acme/apis/d@1.0.0.',
+    ]);
+    expect(await readFile(join(folder, 'all.xml'), 'utf8')).toContain(deleted);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('check does not judge what tags publish by the version in the document', async () => {
+  const report = { problems: [], counts: { error: 0, warning: 0, info: 0 }, truncated: false };
+  const detail = 'Safe changes compared with 1.0.0: 1 safe.';
+  await using stub = await openStub([[200, { outcome: 'published', version: null, isNew: false, detail, report }]]);
+  const folder = await mkdtemp(join(tmpdir(), 'stele-remotely-'));
+  try {
+    await writeFile(join(folder, 'a.yaml'), 'openapi: 3.1.0\ninfo: {title: a, version: 1.0.0}\npaths: {}\n');
+    await writeFile(join(folder, 'stele.yaml'), "resources:\n  - {path: a.yaml, slug: a, tags: 'v*'}\n");
+    const ended = await runHere(['check', '--registry', stub.url], { cwd: folder, env: { STELE_KEY: 'k' } });
+    expect(ended).toEqual({ code: 0, stdout: '', stderr: `a.yaml is valid; the next tag publishes it. ${detail}\n` });
+    expect(stub.asked.map(({ body }) => JSON.parse(body) as object)).toMatchObject([{ tagged: true }]);
   } finally {
     await rm(folder, { recursive: true });
   }

@@ -6,7 +6,7 @@ import { readUserDefaults } from '../../config/load-config.ts';
 import { formatCoordinate, type Coordinate } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { impactGroups, type ConsumerTouched, type ImpactOnUser } from '../../model/dependency.ts';
-import type { Report } from '../../model/problem.ts';
+import { createReport, type Report } from '../../model/problem.ts';
 import { fileOf } from '../../model/artifact.ts';
 import { shownState, type Outcome } from '../../model/states.ts';
 import type { Registry } from '../../registry/registry.ts';
@@ -44,7 +44,7 @@ interface Checked {
   path: string;
   coordinate: string;
   outcome: Exclude<Outcome, 'detached'>;
-  /** The coordinate that it would have, or has already. */
+  /** The coordinate that it would have, or has already. Null: none, or its next tag gives it. */
   version: string | null;
   isNew: boolean;
   detail: string | null;
@@ -87,7 +87,7 @@ export function checkCommand(): Command {
         (registry) => checkFiles(registry, remote, org, files, { as, impact: options.impact === true }),
       );
       if (problem !== null && checked.length === 0) throw problem;
-      if (checked.some(({ version }) => version === null)) process.exitCode = 1;
+      if (checked.some(({ outcome }) => outcome !== 'published' && outcome !== 'unchanged')) process.exitCode = 1;
       for (const { format: each, file } of options.report ?? [])
         writeFileSync(file, `${formatChecked(checked, each)}\n`);
       const shown = json ? 'json' : format;
@@ -120,29 +120,50 @@ async function checkFiles(
   { as, impact }: { as: Coordinate | null; impact: boolean },
 ): Promise<{ checked: (Checked & { upload: Upload })[]; problem: RegistryError | null }> {
   const { openWorkTree } = await import('../../source/revision.ts');
-  const { candidatesIn } = await import('../../sync/discover-repository.ts');
+  const [{ candidatesIn }, { refusable }] = await Promise.all([
+    import('../../sync/discover-repository.ts'),
+    import('../../sync/publish-document.ts'),
+  ]);
   const { snapshot, root } = await openWorkTree(process.cwd(), registry.config.limits);
   const all = await candidatesIn(registry, org, snapshot);
   const named = files.map((file) => candidatesFor(all, root, file, as));
   const chosen = files.length === 0 ? all : named.flatMap((found) => (typeof found === 'string' ? [] : found));
   const unusable = named.filter((found) => typeof found === 'string');
   const problem = unusable.length === 0 ? null : new RegistryError('malformed', unusable.join('\n'));
-  const checked: (Checked & { upload: Upload })[] = [];
-  for (const { path, coordinate: planned, view: fileView, ...settled } of chosen) {
-    const coordinate = as ?? planned;
-    const name = formatCoordinate(coordinate);
+  const checkOne = async (
+    about: Pick<Checked, 'path' | 'coordinate'>,
+    coordinate: Coordinate,
+    { path, view: fileView, stated: readStated, coordinate: _planned, ...settled }: Candidate,
+  ): Promise<Checked & { upload: Upload }> => {
     const file = join(root, fileOf({ path, view: fileView }));
     const view = fileView && { overlays: fileView.overlays, audience: fileView.audience };
     const upload = await readDocument(registry.compiler, registry.config, file, coordinate, view);
-    const about = { path, coordinate: name, upload };
-    if (upload.body === null) {
-      const { report } = upload;
-      checked.push({ ...about, outcome: 'rejected', version: null, isNew: false, detail: null, report });
-      continue;
-    }
-    const body = { coordinate: name, ...upload.body, ...settled, ...(view && { view }), ...(impact && { impact }) };
+    const { body: document, report } = upload;
+    if (document === null)
+      return { ...about, upload, outcome: 'rejected', version: null, isNew: false, detail: null, report };
+    const stated = await readStated?.();
+    const body = {
+      coordinate: about.coordinate,
+      ...document,
+      ...settled,
+      ...(stated !== undefined && { stated }),
+      ...(view && { view }),
+      ...(impact && { impact }),
+    };
     const answer = await withProgress(`Checking ${path}`, () => demandOpenly(remote, '/v1/check', body));
-    checked.push({ ...about, ...(answer as unknown as Omit<Checked, 'path' | 'coordinate'>) });
+    return { ...about, upload, ...(answer as unknown as Omit<Checked, 'path' | 'coordinate'>) };
+  };
+  const checked: (Checked & { upload: Upload })[] = [];
+  for (const candidate of chosen) {
+    const coordinate = as ?? candidate.coordinate;
+    const about = { path: candidate.path, coordinate: formatCoordinate(coordinate) };
+    const result = await refusable(() => checkOne(about, coordinate, candidate));
+    if ('refusal' in result) {
+      const report = createReport([]);
+      const upload = { body: null, files: [], report, root };
+      const detail = result.refusal;
+      checked.push({ ...about, upload, outcome: 'conflict', version: null, isNew: false, detail, report });
+    } else checked.push(result);
   }
   return { checked, problem };
 }
@@ -188,9 +209,10 @@ function findingsIn({ path, outcome, detail, report }: Checked): Finding[] {
 
 function describe({ path, coordinate, outcome, version, isNew, detail, report, impact }: Checked): string {
   const hidden = report.hidden ? ` ${report.hidden} findings are of a ruleset that you may not read.` : '';
+  const fate = version === null ? 'is valid; the next tag publishes it' : `would be published as ${version}`;
   if (outcome === 'published')
     return [
-      `${path} would be published as ${version}${isNew ? ', a new resource' : ''}.${detail === null ? '' : ` ${detail}`}`,
+      `${path} ${fate}${isNew ? ', a new resource' : ''}.${detail === null ? '' : ` ${detail}`}`,
       ...linesOf(impact),
     ].join('\n');
   if (outcome === 'unchanged') return `${path} is published as ${version} already.`;

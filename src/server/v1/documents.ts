@@ -6,7 +6,12 @@ import { RegistryError } from '../../model/errors.ts';
 import type { GateSettings } from '../../model/gate.ts';
 import { outcomeIn, type Exemption, type Validation, describeBlocking } from '../../model/problem.ts';
 import { impactText, type ImpactOnUser } from '../../model/dependency.ts';
-import type { Resource } from '../../model/resource.ts';
+import { nameOf, type Resource } from '../../model/resource.ts';
+import { changesInWords } from '../../model/comparison.ts';
+import { comparedWith, fittingVersion } from '../../model/compared-with.ts';
+import { suggestedLabel } from '../../registry/append-version.ts';
+import { compareForeseen } from '../../registry/compare-versions.ts';
+import { contentOf, contentTwin } from '../../registry/store-artifact.ts';
 import type { View } from '../../model/artifact.ts';
 import { showReport } from '../../registry/gate/show-report.ts';
 import { impactOf } from '../../registry/graph/impact.ts';
@@ -36,6 +41,8 @@ interface DocumentToCheck {
   version?: string;
   stated?: string | null;
   onConflict: OnConflict;
+  /** Whether its next tag publishes it, whose label nobody knows. */
+  tagged?: boolean;
   exemptions?: Exemption[];
   /** What a new resource is made with. */
   settings?: GateSettings & { ruleset?: string | null; validation?: Validation | null };
@@ -59,6 +66,7 @@ export async function checkDocument(
     stated,
     onConflict,
     view,
+    tagged = false,
     impact = false,
   } = body.value as DocumentToCheck;
   const coordinate = coordinateIn(name);
@@ -68,11 +76,12 @@ export async function checkDocument(
   await assertRulesetReadable(registry, principal, existing === null ? settings.ruleset : null);
   const isExempt = exemptions !== undefined && (existing === null || existing.connection !== null);
   const reading = forReader(registry, principal);
+  const upload = uploadIn({ registry, body, principal });
   const checkWith = (accepted: Pick<DocumentToCheck, 'exemptions'>) =>
     publish(reading, {
       coordinate,
-      ...uploadIn({ registry, body, principal }),
-      version,
+      ...upload,
+      version: tagged && existing !== null ? labelForBreak(existing) : version,
       ...(view && { view }),
       ...(stated !== undefined && { stated }),
       onConflict,
@@ -99,14 +108,39 @@ export async function checkDocument(
     detail: outcome === 'conflict' ? result.detail : needsSync ? onlyBySync : null,
     report: await showReport(registry, principal, report),
   };
+  const turn = { isAwaited: true, signal };
+  if (tagged) return { status: 200, body: { ...checked, ...(await toldOfTag(reading, upload.entry, result, turn)) } };
   const next = impact ? nextVersionOf(result) : null;
   if (next === null) return { status: 200, body: checked };
   const { users, ...rest } = await impactOf(reading, principal, next, {
     org: principal.kind === 'key' ? principal.org : coordinate.org,
-    isAwaited: true,
-    signal,
+    ...turn,
   });
   return { status: 200, body: { ...checked, impact: { users: users.map(userRecord), ...rest } } };
+}
+
+/** A label under which compatibility allows any change that it allows under some label. Of a tag that is yet to come. */
+function labelForBreak(resource: Resource): string {
+  const next = suggestedLabel(resource);
+  return fittingVersion(resource, next, 'breaking') ?? next;
+}
+
+/** What is known of a document before the tag that publishes it: what changed since the version below the tag's. */
+async function toldOfTag(
+  registry: Registry,
+  entry: string,
+  result: PublishResult,
+  turn: Turn,
+): Promise<{ version: string | null; outcome?: 'unchanged'; detail?: string | null }> {
+  const { compiled, outcome } = result;
+  const next = outcome === 'rejected' ? result.next : outcome === 'published' ? result : null;
+  const before = next && comparedWith(next.resource, next.version);
+  const contents = compiled.artifact && [contentOf(entry, compiled), await contentTwin(entry, compiled)];
+  if (before && contents?.includes(before.content))
+    return { outcome: 'unchanged', version: `${nameOf(next.resource)}@${before.label}`, detail: null };
+  if (outcome !== 'published') return { version: null };
+  const compared = await compareForeseen(registry, result, compiled.artifact!, turn);
+  return { version: null, ...(compared && { detail: changesInWords(compared.changes) }) };
 }
 
 const onlyBySync =

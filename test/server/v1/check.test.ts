@@ -105,6 +105,26 @@ test('files that come with a document are read, and findings name their own line
   expect(provenance.json).toMatchObject({ path: 'apis/pay.yaml' });
 });
 
+test('a document that its next tag publishes is judged by no label', async () => {
+  await using world = await openWorld();
+  const { api, check, read } = world;
+  const checked = async (document: string, slug = 'pay') =>
+    (await check(read, { coordinate: `@acme/apis/${slug}`, document, tagged: true })).json;
+  await api.call('PATCH', '/v1/apis/pay', { body: { compatibility: 'semver' } });
+  const same = { outcome: 'unchanged', version: '@acme/apis/pay@1.0.0', isNew: false, detail: null };
+  expect(await checked(payments('1.0.0'))).toMatchObject(same);
+  const broken = payments('1.0.0').replace('/a', '/b');
+  const detail = 'Breaking changes compared with 1.0.0: 1 breaking, 1 safe.';
+  expect(await checked(broken)).toMatchObject({ outcome: 'published', version: null, isNew: false, detail });
+  expect(await checked(payments('0.0.0'), 'fresh')).toMatchObject({ outcome: 'published', version: null, isNew: true });
+  expect(await checked('openapi: 3.1.0\ninfo: {title: A}\npaths: {}\n')).toMatchObject({ outcome: 'rejected' });
+  // What no label allows.
+  await api.call('PATCH', '/v1/apis/pay', { body: { compatibility: 'strict' } });
+  expect(await checked(broken)).toMatchObject({ outcome: 'rejected' });
+  await api.call('PATCH', '/v1/apis/pay', { body: { ruleset: '@acme/rulesets/style' } });
+  expect(await checked(payments('1.0.0'))).toMatchObject(same);
+});
+
 test('exemptions count for a new resource, and not for one that is uploaded', async () => {
   await using world = await openWorld();
   const { api, check, read } = world;
