@@ -79,6 +79,8 @@ export function plannedFor(resource: Connected): Planned {
 /** What a commit becomes. */
 export interface PlannedTree {
   planned: Planned[];
+  /** The names of the resources that are connected to the repository. */
+  connected: ReadonlySet<string>;
   notes: RunDocument[];
   isRefused: boolean;
   sites: readonly SettingsSite[];
@@ -142,7 +144,8 @@ export async function planAll(
   // Where there are documents, the report of each that is below an invalid lock says so.
   const invalid = planned.size > 0 ? null : discovered?.locks.find(({ fault }) => fault !== null);
   if (invalid) notes.push(noteOn(invalid.path, null, `It is ${invalid.fault}`));
-  return { planned: [...planned.values()], notes, isRefused, sites: discovered?.settings.sites ?? [], contracts };
+  const sites = discovered?.settings.sites ?? [];
+  return { planned: [...planned.values()], connected: names, notes, isRefused, sites, contracts };
 }
 
 /**
@@ -193,10 +196,9 @@ export interface Detached {
  */
 export function detachedDocuments(
   { documents, left = {} }: Pick<Repository, 'documents' | 'left'>,
-  planned: readonly Planned[],
-  isPlanRefused: boolean,
+  { planned, connected, isRefused }: Pick<PlannedTree, 'planned' | 'connected' | 'isRefused'>,
 ): Detached {
-  if (isPlanRefused) return { documents, left, results: [] };
+  if (isRefused) return { documents, left, results: [] };
   const names = new Map(planned.map(({ path, coordinate }) => [path, formatCoordinate(coordinate)]));
   const published = new Set(names.values());
   const detached: Detached = {
@@ -207,6 +209,8 @@ export function detachedDocuments(
   for (const [path, state] of Object.entries(documents)) {
     const { resource, outcome, label } = state;
     const now = names.get(path);
+    // A name that another repository has was never published from here.
+    if (outcome === 'conflict' && now !== resource && !connected.has(resource)) continue;
     const isThere = outcome === 'detached' || (now !== undefined && published.has(resource));
     if (isThere) detached.documents[path] = state;
     if (isThere || published.has(resource)) continue;

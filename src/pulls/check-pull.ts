@@ -87,7 +87,7 @@ export async function checkPull(
     changed.has(note.path) ||
     !target?.plan.notes.some(({ path, detail }) => path === note.path && detail === note.detail);
   const before = new Set(target?.plan.planned.map(({ path }) => path));
-  const gone = detachedDocuments(standing, plan.planned, plan.isRefused).results.filter(
+  const gone = detachedDocuments(standing, plan).results.filter(
     ({ path }) => isSynced || changed.has(path) || before.has(path),
   );
   const checks = await checksOfDocuments(registry, [...plan.notes.filter(isNew), ...gone], head);

@@ -50,7 +50,8 @@ async function syncBranch(syncing: Syncing, commit: string): Promise<Progress> {
   const snapshot = await registry.source.snapshot(remote, commit, signal);
   const moves = await findMoves(registry, before, filesOf(await snapshot.entries()));
   const repository = withMoves(before, moves);
-  const { planned, notes, isRefused, sites, contracts } = await planAll(registry, repository, snapshot, signal, moves);
+  const plan = await planAll(registry, repository, snapshot, signal, moves);
+  const { planned, notes, isRefused, sites, contracts } = plan;
   for (const { path, outcome, detail } of notes) {
     registry.log('warn', 'document', { run: run.id, path, resource: null, outcome, label: null, detail });
   }
@@ -59,7 +60,7 @@ async function syncBranch(syncing: Syncing, commit: string): Promise<Progress> {
   // After the documents, which its pages may embed.
   const published = await syncSites({ ...syncing, repository }, snapshot, sites);
   const lost = unread ?? published.lost;
-  const detached = detachedDocuments(repository, planned, isRefused);
+  const detached = detachedDocuments(repository, plan);
   for (const { path, resource, outcome, label, detail } of detached.results) {
     registry.log('warn', 'document', { run: run.id, path, resource, outcome, label, detail });
     await endHeld(registry, parseCoordinate(resource!)!.coordinate, ({ source }) => source === 'branch');

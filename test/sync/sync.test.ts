@@ -25,25 +25,21 @@ async function connected(
   user?: UserConfig,
 ): Promise<
   World & {
-    sync: (trigger?: Trigger) => Promise<Run>;
+    sync: (trigger?: Trigger, of?: string) => Promise<Run>;
     repository: () => Promise<Repository>;
     names: () => Promise<string[]>;
   }
 > {
   const world = createWorld(user);
   const { registry } = world;
-  const id = await follow(registry, 'acme', {
-    url,
-    branch: null,
-    credential: null,
-    discover: '',
-    visibility: 'public' as const,
-    validation: 'lenient' as const,
-  });
+  const how = { branch: null, credential: null, discover: '', visibility: 'public', validation: 'lenient' } as const;
+  const following = (of: string) => follow(registry, 'acme', { url: of, ...how });
+  const id = await following(url);
   const queue = createSyncQueue(registry, createPulls);
   return {
     ...world,
-    sync: async (trigger = 'manual') => (await queue.request('acme', id, trigger)).done,
+    sync: async (trigger = 'manual', of = url) =>
+      (await queue.request('acme', of === url ? id : await following(of), trigger)).done,
     repository: async () => (await registry.refs.read<Repository>(repositoryRef('acme', id)))!.value,
     names: async () =>
       (await listReadable(registry, operator, { org: 'acme' })).map(
@@ -356,6 +352,19 @@ describe('following a repository', () => {
     await sync();
     const back = await readConnection(registry, { ...resource, connection: resource.connection! });
     expect(back.document).toMatchObject({ resource: '@acme/apis/old', outcome: 'unchanged' });
+  });
+
+  test('a name that another repository has was never this one’s to detach', async () => {
+    const { source, sync, registry } = await connected();
+    const other = 'https://git.test/acme/other.git';
+    source.push(url, { 'a.yaml': api('A', '1.0.0'), 'stele.yaml': 'resources: [{path: a.yaml, slug: pay}]' });
+    await sync();
+    source.push(other, { 'e.yaml': api('E', '1.1.0'), 'stele.yaml': 'resources: [{path: e.yaml, slug: pay}]' });
+    expect((await sync('manual', other)).documents).toMatchObject([{ path: 'e.yaml', outcome: 'conflict' }]);
+    source.push(other, { 'e.yaml': api('E', '1.1.0'), 'stele.yaml': 'resources: [{path: e.yaml, slug: evil}]' });
+    const { documents } = await sync('manual', other);
+    expect(documents).toMatchObject([{ resource: '@acme/apis/evil', outcome: 'published' }]);
+    expect((await findResource(registry, { org: 'acme', type: 'apis', slug: 'pay' }))!.latest).toBe('1.0.0');
   });
 
   test('a file that moves and changes is one document that moved', async () => {
