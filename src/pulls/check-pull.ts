@@ -5,6 +5,8 @@ import { type Repository, type Run, type RunDocument, documentAt } from '../mode
 import { findMoves, withMoves, detachedDocuments, planAll, connectedResources } from '../plan/plan.ts';
 import type { Planned } from '../plan/planned.ts';
 import { planningFiles, settingsPath } from '../plan/settings-of.ts';
+import { labelForBreak } from '../registry/append-version.ts';
+import { findResource } from '../registry/lives.ts';
 import { takePreview, type Preview, storePreview } from '../registry/preview.ts';
 import type { ToHold } from '../registry/approval/hold.ts';
 import type { PublishResult } from '../registry/publish.ts';
@@ -110,8 +112,10 @@ export async function checkPull(
     // A ruleset is published into the view, where it checks the documents after it; what sites may
     // embed, too.
     const view = isRuleset || sites.length > 0 ? registry : createTrialRegistry(registry);
+    const version = document.tags === null ? null : await labelBeforeTag(registry, document);
+    const how = { isView: true, version };
     const publishInto = (into: Registry, dryRun: boolean) =>
-      refusable(() => publishDocument({ ...publishing, registry: into }, snapshot, document, { dryRun, isView: true }));
+      refusable(() => publishDocument({ ...publishing, registry: into }, snapshot, document, { ...how, dryRun }));
     if (touched === 'maybe' && !readsSome(await publishInto(registry, true), changed)) continue;
     const result = await publishInto(view, false);
     if ('outcome' in result && result.outcome === 'rejected' && result.held)
@@ -137,6 +141,13 @@ export async function checkPull(
     if (room > 0) previews.set(check.name, preview);
   }
   return { checks: checks.length > 0 ? checks : [nothingChanged(head)], previews, held };
+}
+
+/** The label to judge a document by that a tag publishes; null: its own. What is held for approval is held under its own. */
+async function labelBeforeTag(registry: Registry, { coordinate }: Planned): Promise<string | null> {
+  const existing = await findResource(registry, coordinate);
+  if (existing === null || (await policyOf(registry, existing)).approval === 'required') return null;
+  return labelForBreak(existing);
 }
 
 function bytesOf(parts: ReadonlyMap<string, Uint8Array>): number {

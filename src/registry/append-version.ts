@@ -13,6 +13,7 @@ import {
   chooseLatestWith,
 } from '../model/resource.ts';
 import { compareSemanticVersions, readerOf, isLabel, labelFromVersion, nextLabel } from '../model/label.ts';
+import { fittingVersion } from '../model/compared-with.ts';
 import { withBranchAt, insertByDate, latestMovedBack } from '../model/latest.ts';
 import { assertConnectable, newResource, withSummary, withTitle, type NewResource } from './change-resource.ts';
 import { withChanges } from './compare-versions.ts';
@@ -294,11 +295,20 @@ function hadContent(version: Version, { content, twin }: Placing): boolean {
 }
 
 /** The label that content gets which names none: the next one. */
-export function suggestedLabel({ versions }: Resource): string {
+function suggestedLabel({ versions }: Resource): string {
   return nextLabel(
     versions.map(({ label }, order) => ({ label, order })),
     readerOf(versions),
   );
+}
+
+/**
+ * A label under which compatibility allows every change that it allows under any: for a document that its next tag
+ * publishes, whose label nobody knows.
+ */
+export function labelForBreak(resource: Resource): string {
+  const next = suggestedLabel(resource);
+  return fittingVersion(resource, next, 'breaking') ?? next;
 }
 
 /**

@@ -94,6 +94,20 @@ test('a break that is refused says which version fits', async () => {
   expect(own.summary).toContain('Publish it as 2.0.0 instead of 1.1.0');
 });
 
+test('what the next tag publishes is judged by no version in the document', async () => {
+  const { push, propose, registry } = await openWithComments();
+  await push(api('1.0.0', paths('a', 'b')));
+  const author = { actor: 'operator:test', origin: null };
+  await changeResource(registry, { org: 'acme', type: 'apis', slug: 'pay' }, { compatibility: 'semver' }, author);
+  const settings = "resources:\n  - {path: pay.yaml, slug: pay, tags: 'v*', onConflict: reject}\n";
+  const { own } = await propose({ 'pay.yaml': api('1.0.0', paths('a')), 'stele.yaml': settings });
+  expect(own).toMatchObject({
+    state: 'success',
+    title: 'Valid; the next tag publishes it, 1 breaking change since 1.0.0',
+  });
+  expect(own.summary).not.toContain('Publish it as');
+});
+
 test('a version of an older line says that latest stays', async () => {
   const { push, propose } = await openWithComments();
   await push(api('1.0.0', paths('a')));

@@ -8,8 +8,8 @@ import { outcomeIn, type Exemption, type Validation, describeBlocking } from '..
 import { impactText, type ImpactOnUser } from '../../model/dependency.ts';
 import { nameOf, type Resource } from '../../model/resource.ts';
 import { changesInWords } from '../../model/comparison.ts';
-import { comparedWith, fittingVersion } from '../../model/compared-with.ts';
-import { suggestedLabel } from '../../registry/append-version.ts';
+import { comparedWith } from '../../model/compared-with.ts';
+import { labelForBreak } from '../../registry/append-version.ts';
 import { compareForeseen } from '../../registry/compare-versions.ts';
 import { contentOf, contentTwin } from '../../registry/store-artifact.ts';
 import type { View } from '../../model/artifact.ts';
@@ -117,12 +117,6 @@ export async function checkDocument(
     ...turn,
   });
   return { status: 200, body: { ...checked, impact: { users: users.map(userRecord), ...rest } } };
-}
-
-/** A label under which compatibility allows any change that it allows under some label. Of a tag that is yet to come. */
-function labelForBreak(resource: Resource): string {
-  const next = suggestedLabel(resource);
-  return fittingVersion(resource, next, 'breaking') ?? next;
 }
 
 /** What is known of a document before the tag that publishes it: what changed since the version below the tag's. */
