@@ -150,6 +150,8 @@ export interface Published {
   removed?: string[];
   /** The file that it was compiled from. With it, `compare` says where changes are. */
   source?: { path: string; bytes: Uint8Array };
+  /** Of the old document: what its readers had when a grace began that ends now. Absent: this. */
+  told?: Uint8Array;
 }
 
 /** Who a job belongs to and how long it may wait for a sandbox. */

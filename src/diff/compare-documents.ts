@@ -32,7 +32,8 @@ export function compareDocuments(before: Published, after: Published, rules: Cha
   try {
     const [old, current] = [sideOf(before), sideOf(after)];
     if (old === null || current === null) return notCompared('One of the documents is not a JSON object.');
-    const compared = comparers[before.kind].compare(createWalk(old, current, rules));
+    const told = before.told && sideOf({ kind: before.kind, json: before.told });
+    const compared = comparers[before.kind].compare(createWalk(old, current, rules, told));
     return sayRemoved(conclude(compared), after.removed);
   } catch (error) {
     if (error instanceof TooMuch) return notCompared(error.message);
@@ -41,7 +42,7 @@ export function compareDocuments(before: Published, after: Published, rules: Cha
   }
 }
 
-function sideOf({ kind, json }: Published): Side | null {
+function sideOf({ kind, json }: Pick<Published, 'kind' | 'json'>): Side | null {
   const document = parseObject(json);
   return document && createSide(document, comparers[kind].dialectOf(document), json);
 }

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../model/json.ts';
 import type { Verdict } from '../model/comparison.ts';
-import { textOf } from '../render/json-value.ts';
+import { pointerKeys, textOf } from '../render/json-value.ts';
+import { placeAt, type Place } from './side.ts';
 import type { Walk } from './walk.ts';
 
 // The end of what is deprecated: `x-sunset` of a document, or the sunset of the version's status.
@@ -14,33 +15,44 @@ function timeOf(text: string): number {
   return timePattern.test(text) ? Date.parse(text) : NaN;
 }
 
+/** The sunset that the objects which describe something state. Null: it is not deprecated. Empty: it has none. */
+function sunsetIn(parts: readonly unknown[]): string | null {
+  const stated = (key: string) => parts.filter(isObject).map((part: JsonObject) => part[key]);
+  if (!stated('deprecated').includes(true)) return null;
+  return stated('x-sunset').map(textOf).find(Boolean) ?? '';
+}
+
 /**
  * Whether something may be removed without breaking anybody, since its sunset and the organization's
- * grace have passed; and the end of a sentence about its removal. `parts`: the objects that describe it.
+ * grace have passed, of which its readers knew; and the end of a sentence about its removal. `parts`: the places that
+ * describe it in the old document.
  */
-export function judgeRemoval({ rules }: Walk, parts: readonly unknown[]): { isOver: boolean; says: string } {
+export function judgeRemoval({ rules, told }: Walk, parts: readonly Place[]): { isOver: boolean; says: string } {
   const { removal } = rules;
-  const stated = (key: string) => parts.filter(isObject).map((part: JsonObject) => part[key]);
-  const isDeprecated = stated('deprecated').includes(true);
+  const stated = sunsetIn(parts.map(({ value }) => value));
   const isEnding = removal !== undefined && removal.sunset !== null;
-  if (!isDeprecated && !isEnding) return { isOver: false, says: '' };
+  if (stated === null && !isEnding) return { isOver: false, says: '' };
   if (removal === undefined) return { isOver: false, says: '; it was deprecated' };
-  const sunset = (isDeprecated && stated('x-sunset').map(textOf).find(Boolean)) || removal.sunset;
+  const sunset = stated || removal.sunset;
   if (sunset === null) return { isOver: false, says: '; it was deprecated without a sunset' };
   // The clock begins when the date was stated.
   const from =
     Math.max(timeOf(sunset), removal.since === undefined ? -Infinity : Date.parse(removal.since)) + removal.grace * day;
   if (Number.isNaN(from)) return { isOver: false, says: `; its sunset ${JSON.stringify(sunset)} is not a date` };
   const isOver = from <= Date.parse(removal.at);
+  if (isOver && stated && told !== undefined) {
+    const known = told && sunsetIn(parts.map(({ pointer }) => placeAt(told, pointerKeys(`#${pointer}`))?.value));
+    if (!(timeOf(known ?? '') + removal.grace * day <= Date.parse(removal.at)))
+      return { isOver: false, says: `; its sunset ${sunset} was not published ${removal.grace} days ago` };
+  }
   const safe = `removing it ${isOver ? 'is' : 'would be'} safe from ${new Date(from).toISOString().slice(0, 10)}`;
   return { isOver, says: `; it was deprecated with the sunset ${sunset}, and ${safe}` };
 }
 
 /** Judges the announced end of what is new. Null: it has not passed, or nothing is deprecated. */
 export function judgeArrival(walk: Walk, parts: readonly unknown[]): ReturnType<typeof judgeSunset> {
-  const stated = (key: string) => parts.filter(isObject).map((part: JsonObject) => part[key]);
-  const sunset = stated('deprecated').includes(true) ? stated('x-sunset').map(textOf).find(Boolean) : undefined;
-  const judged = sunset === undefined ? null : judgeSunset(walk, null, sunset);
+  const sunset = sunsetIn(parts);
+  const judged = sunset ? judgeSunset(walk, null, sunset) : null;
   return judged?.verdict === 'breaking' ? judged : null;
 }
 

@@ -31,6 +31,8 @@ export interface Walk {
   before: Side;
   after: Side;
   rules: ChangeRules;
+  /** As in `Published`. Null: it cannot be read. */
+  told: Side | null | undefined;
   /** Whether two values are equal, with everything that they refer to. */
   same: Same;
   /**
@@ -53,7 +55,7 @@ export class TooMuch extends Error {}
 const maxSteps = 1_000_000;
 const maxFacts = 20_000;
 
-export function createWalk(before: Side, after: Side, rules: ChangeRules): Walk {
+export function createWalk(before: Side, after: Side, rules: ChangeRules, told?: Side | null): Walk {
   const units = new Map<string, Unit>();
   const queue: (() => void)[] = [];
   const last: Parameters<Walk['later']>[0][] = [];
@@ -67,6 +69,7 @@ export function createWalk(before: Side, after: Side, rules: ChangeRules): Walk 
     before,
     after,
     rules,
+    told,
     same: createSame(before, after, spend),
     spend,
     below(parent, key, run) {

@@ -66,14 +66,6 @@ export interface Version {
   dependencies?: readonly Dependency[];
 }
 
-/**
- * The time of a version: that of its commit, if it is not after it was published. A commit says any time, and its
- * author must not choose when a deprecation has ended.
- */
-export function timeOfVersion({ createdAt, publishedAt }: Pick<Version, 'createdAt' | 'publishedAt'>): string {
-  return createdAt !== undefined && Date.parse(createdAt) < Date.parse(publishedAt) ? createdAt : publishedAt;
-}
-
 /** An API, schema or ruleset with all its versions: the value of one record. */
 export interface Resource extends GateSettings, Ownership {
   org: string;

@@ -5,7 +5,7 @@ import { comparedWith, whyCompared, fittingVersion } from '../model/compared-wit
 import type { Comparison } from '../model/comparison.ts';
 import { impactGroups, impactText } from '../model/dependency.ts';
 import { adviceIn, countText, holdIn, outcomeIn, type Report } from '../model/problem.ts';
-import { findVersion, selectVersion, timeOfVersion, type Resource, type Version } from '../model/resource.ts';
+import { findVersion, selectVersion, type Resource, type Version } from '../model/resource.ts';
 import { approvalText } from '../model/approval.ts';
 import { effectOnLatest } from '../model/latest.ts';
 import type { Snapshot } from '../source/snapshot.ts';
@@ -178,7 +178,7 @@ async function changesOf(
     why: 'the latest version',
   };
   const stored = 'version' in result ? await keptComparison(view, before, result.version) : null;
-  const after = { ...publishedAs(artifact), ...('version' in result && { at: timeOfVersion(result.version) }) };
+  const after = { ...publishedAs(artifact), ...('version' in result && { at: result.version.publishedAt }) };
   let comparison = stored ?? (await compareWith(registry, resource, before, after, {}));
   // Finding the lines means reading the file again, and most documents need none.
   const [file] = comparison.counts.breaking > 0 ? await snapshot.read([path]) : [];

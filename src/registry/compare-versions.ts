@@ -10,7 +10,7 @@ import {
 } from '../model/comparison.ts';
 import { digestOf, hexOf } from '../model/digest.ts';
 import { encodeJson } from '../model/json.ts';
-import { timeOfVersion, type Resource, type Version } from '../model/resource.ts';
+import type { Resource, Version } from '../model/resource.ts';
 import { type Artifact, type Published, type Turn, bytesIn, isSandboxLost } from '../compile/compile.ts';
 import { derive, readPublished } from './derived.ts';
 import type { GrantedVersion } from './read.ts';
@@ -42,7 +42,22 @@ export async function compareWith(
   const { compiler, config } = registry;
   const old = await readPublished(registry, before);
   const rules = { ...changeRulesIn(config, org, { before, at, versions }), ...(fingerprints && { fingerprints }) };
-  return compiler.compare(old, after, config.limits, rules, { org, ...turn });
+  const known = knownVersion(rules, versions, before);
+  const told = known === before ? {} : { told: known ? (await readPublished(registry, known)).json : encodeJson({}) };
+  return compiler.compare({ ...old, ...told }, after, config.limits, rules, { org, ...turn });
+}
+
+/**
+ * What readers had when a grace began that ends with the new version, of the old one and those below it: only what that
+ * says has been told for so long. Its time is its publication, since an author dates commits. Null: they had none.
+ */
+function knownVersion({ removal }: ChangeRules, versions: readonly Version[], before: Version): Version | null {
+  if (removal === undefined) return before;
+  const since = Date.parse(removal.at) - removal.grace * 24 * 60 * 60 * 1000;
+  const had = versions.filter(({ publishedAt, status }) => Date.parse(publishedAt) <= since && status.state !== 'withdrawn'); // prettier-ignore
+  return had.some(({ label }) => label === before.label)
+    ? before
+    : comparedWith({ versions: had }, { label: before.label });
 }
 
 /** Milliseconds until a comparison that exceeded the limits is tried again, and how many are remembered. */
@@ -62,10 +77,11 @@ export async function comparisonOf(registry: Registry, from: GrantedVersion, to:
   if (stored !== null && stored.reason === null) return stored;
   const { org, versions } = to.resource;
   const { cache, monotonic } = registry;
-  const at = timeOfVersion(to.version);
+  const at = to.version.publishedAt;
   const rules = changeRulesIn(registry.config, org, { before: from.version, at, versions });
   const isUsual = isDeepStrictEqual(rules, usualRules);
-  const judged = isUsual ? '' : `-${hexOf(digestOf(encodeJson(rules)))}`;
+  const known = knownVersion(rules, versions, from.version)?.manifest;
+  const judged = isUsual ? '' : `-${hexOf(digestOf(encodeJson([rules, known])))}`;
   const name = `${hexOf(from.version.manifest)}-${hexOf(to.version.manifest)}${judged}`;
   const until = tried.getOrInsertComputed(cache, () => new LRUCache<string, number>({ max: triedKept }));
   if (monotonic() < (until.get(name) ?? -Infinity)) return stored ?? notCompared(overLimits);
@@ -110,7 +126,7 @@ export async function compareForeseen(
   if (foreseen.outcome !== 'published') return null;
   const before = comparedWith(foreseen.resource, foreseen.version);
   if (before === null) return null;
-  const after = { ...publishedAs(artifact), at: timeOfVersion(foreseen.version) };
+  const after = { ...publishedAs(artifact), at: foreseen.version.publishedAt };
   // What a publish says about its changes must not stop it, and what only could not be compared now is not stored.
   const compared = await compareWith(registry, foreseen.resource, before, after, { isAwaited, signal }).catch(
     (error: unknown) => {

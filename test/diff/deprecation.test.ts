@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { compareDocuments } from '../../src/diff/compare-documents.ts';
 import type { ChangeRules } from '../../src/model/comparison.ts';
 import { api, compare, giving, only, taking, told } from './given.ts';
 
@@ -110,4 +111,28 @@ test('no clock begins before there was a version to state its date', () => {
   expect(judged('2026-01-20T00:00:00Z', '2026-01-10T12:00:00Z').message).toContain('would be safe from 2026-04-10.');
   expect(judged('2026-04-11T00:00:00Z', '2026-01-10T12:00:00Z').verdict).toBe('safe');
   expect(judged('2026-01-20T00:00:00Z', '2019-01-01T00:00:00Z').verdict).toBe('safe');
+});
+
+test('a sunset ends only what the document said to end that readers had a grace ago', () => {
+  const bytes = (value: unknown) => Buffer.from(JSON.stringify(value));
+  const judged = (known: unknown) => {
+    const published = { type: 'apis', kind: 'openapi' } as const;
+    const before = { ...published, json: bytes(ending('2026-01-01')), told: bytes(known) };
+    const after = { ...published, json: bytes(without) };
+    return only(compareDocuments(before, after, rules('2026-05-01T00:00:00Z')));
+  };
+  expect(judged(ending('2026-01-01')).verdict).toBe('safe');
+  expect(judged(ending('2025-06-01')).verdict).toBe('safe');
+  for (const known of [
+    {},
+    [],
+    api(),
+    without,
+    ending(),
+    ending('soon'),
+    ending('2026-04-01'),
+    api({ 'x-sunset': '2026-01-01' }),
+  ])
+    expect(judged(known).verdict).toBe('breaking');
+  expect(judged({}).message).toBe('POST /things was removed; its sunset 2026-01-01 was not published 90 days ago.');
 });

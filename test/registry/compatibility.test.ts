@@ -59,7 +59,6 @@ async function check(
     exemptions = [],
     latest = labels.at(-1) ?? null,
     problems = [],
-    committedAt = null,
     changes = {},
   }: {
     compatibility?: Compatibility;
@@ -67,7 +66,6 @@ async function check(
     exemptions?: Exemption[];
     latest?: string | null;
     problems?: Problem[];
-    committedAt?: string | null;
     changes?: ChangeSettings;
   } = {},
 ) {
@@ -97,7 +95,6 @@ async function check(
     entry: 'a.yaml',
     compiled: compiled as unknown as Compiled,
     exemptions,
-    committedAt,
   });
 }
 
@@ -220,13 +217,9 @@ describe('a breaking change', () => {
   });
 });
 
-test('deprecations end by the time of the commit, but a commit from the future ends none', async () => {
+test('deprecations end by the time of the publication', async () => {
   judged.length = 0;
-  const changes = { deprecation: { grace: '90d' } };
-  for (const committedAt of ['2026-01-01T00:00:00.000Z', '2999-01-01T00:00:00.000Z', null])
-    await check(['1.0.0'], '1.1.0', { committedAt, changes });
-  expect([...new Set(judged.map(({ removal }) => `${removal?.at} ${removal?.grace}`))]).toEqual([
-    '2026-01-01T00:00:00.000Z 90',
-    '2026-11-22T00:00:00.000Z 90',
-  ]);
+  await check(['1.0.0'], '1.1.0', { changes: { deprecation: { grace: '90d' } } });
+  expect(judged.length).toBeGreaterThan(0);
+  for (const { removal } of judged) expect(removal).toMatchObject({ at: '2026-11-22T00:00:00.000Z', grace: 90 });
 });

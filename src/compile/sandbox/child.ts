@@ -20,7 +20,8 @@ export type Job<T extends JobType = JobType> = T extends 'compile' | 'check'
 /** Bytes of documents that come with a job. The files of a compilation come later. */
 export function bytesOf(job: Job): number {
   if (job.type === 'outline' || job.type === 'excerpt' || job.type === 'render') return job.document.json.byteLength;
-  if (job.type === 'compare') return job.before.json.byteLength + job.after.json.byteLength;
+  if (job.type === 'compare')
+    return job.before.json.byteLength + (job.before.told?.byteLength ?? 0) + job.after.json.byteLength;
   return 0;
 }
 

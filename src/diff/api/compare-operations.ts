@@ -28,7 +28,7 @@ import type { Unit, Walk } from '../walk.ts';
 export function compareOperation(walk: Walk, unit: Unit, { before, after, kind, isSent }: OperationPair): void {
   const at = { before: before?.place.pointer ?? null, after: after?.place.pointer ?? null };
   if (after === null) {
-    const { isOver, says } = judgeRemoval(walk, [before!.place.value]);
+    const { isOver, says } = judgeRemoval(walk, [before!.place]);
     const code = `${says === '' ? '' : 'deprecated-'}${kind}-removed`;
     const message = `${before!.name} was removed${says}.`;
     return reportPart(unit, isOver ? 'safe' : 'breaking', code, message, { before: before!.name, at });

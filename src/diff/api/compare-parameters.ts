@@ -63,7 +63,7 @@ function compareAll(walk: Walk, unit: Unit, [before, after]: Both<Having>, whatO
 /** Reports a parameter or a header that is gone. Who reads it misses it; who sent it is not told whether it is still taken. */
 function reportRemoved(walk: Walk, unit: Unit, one: Parameter, what: What, at: Pointers): void {
   const { direction, role, subject } = what;
-  const { isOver, says } = judgeRemoval(walk, [one.place.value]);
+  const { isOver, says } = judgeRemoval(walk, [one.place]);
   const was = one.isRequired ? 'required' : 'optional';
   const [judgement, start, end]: readonly [Judgement, string, string] =
     direction === 'response'

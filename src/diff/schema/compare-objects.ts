@@ -71,10 +71,7 @@ function removed(pair: Pair, name: string, schema: Schema): void {
   const details = { about, at: { before: about.before, after: after.pointer } };
   const isRequired = before.required.has(name);
   const isStillRequired = after.required.has(name);
-  const ended = judgeRemoval(
-    walk,
-    flatten(walk.before, schema).parts.map(({ value }) => value),
-  );
+  const ended = judgeRemoval(walk, flatten(walk.before, schema).parts);
   if (ended.isOver)
     return report(pair, 'safe', 'removed', `was removed${ended.says}`, { ...details, effect: 'changes' });
   if (direction === 'response' && isRequired && !isStillRequired)

@@ -2,7 +2,7 @@ import { isUrlPath, formatCoordinate, type Coordinate } from '../../model/addres
 import { type ArtifactConfig, type Manifest, findLayer } from '../../model/artifact.ts';
 import { repositoryName, type Repository } from '../../model/connection.ts';
 import { keyRef } from '../../model/key.ts';
-import { type Version, chooseLatest, isOffered, timeOfVersion, type Resource } from '../../model/resource.ts';
+import { type Version, chooseLatest, isOffered, type Resource } from '../../model/resource.ts';
 import {
   type HeldAuthor,
   approvalDays,
@@ -158,7 +158,7 @@ export async function judgeChanges(
   if (existing.versions.length === 0) return null;
   const { isAwaited = false, signal } = request;
   const artifact = compiled.artifact!;
-  const after = { ...publishedAs(artifact), at: timeOfVersion(next.version), fingerprints: true as const };
+  const after = { ...publishedAs(artifact), at: next.version.publishedAt, fingerprints: true as const };
   const compared = async (version: Version | null): Promise<Fingerprinted[]> => {
     const comparison =
       version === null

@@ -10,7 +10,7 @@ import {
 } from '../../model/problem.ts';
 import { releaseBefore, fittingVersion } from '../../model/compared-with.ts';
 import { parseSemanticVersion, readerOf } from '../../model/label.ts';
-import { findVersion, timeOfVersion, type Resource, type Version, nameOf, chooseLatest } from '../../model/resource.ts';
+import { findVersion, type Resource, type Version, nameOf, chooseLatest } from '../../model/resource.ts';
 import type { Compiled, Turn } from '../../compile/compile.ts';
 import { compareWith, publishedAs, type NextDocument } from '../compare-versions.ts';
 import type { Registry } from '../registry.ts';
@@ -23,8 +23,6 @@ interface Next {
   entry: string;
   compiled: Compiled;
   exemptions: readonly Exemption[];
-  /** The date of its commit, or null for an upload. */
-  committedAt: string | null;
   /** As `replacedLatest`. */
   replaced?: Version | null;
 }
@@ -66,15 +64,13 @@ async function checkAgainst(
   resource: Resource,
   compatibility: Compatibility,
   before: Version | null,
-  { label, entry, compiled, exemptions, committedAt }: Next,
+  { label, entry, compiled, exemptions }: Next,
   turn: Turn,
 ): Promise<Report> {
   const { artifact, report } = compiled;
   if (before === null || !artifact) return report;
   if (compatibility === 'semver' && mayBreak(before.label, label)) return report;
-  const publishedAt = registry.now().toISOString();
-  const at = timeOfVersion({ publishedAt, ...(committedAt !== null && { createdAt: committedAt }) });
-  const after = { ...publishedAs(artifact), at };
+  const after = publishedAs(artifact);
   const compare = (current: NextDocument) => compareWith(registry, resource, before, current, turn);
   let comparison = await compare(after);
   const bytes = compiled.files.find(({ path }) => path === entry)?.bytes;

@@ -98,10 +98,10 @@ export async function checkNext(
   compiled: Compiled,
 ): Promise<Report> {
   if (existing === null) return compiled.report;
-  const { entry, exemptions = [], snapshot } = request;
+  const { entry, exemptions = [] } = request;
   const { label } = version;
   const replaced = replacedLatest(existing, { resource, version }, releaseBefore(existing, { label }));
-  const next = { label, entry, compiled, exemptions, committedAt: snapshot.committedAt, replaced };
+  const next = { label, entry, compiled, exemptions, replaced };
   const turn = { isAwaited: request.isAwaited ?? false, signal: request.signal };
   return checkCompatibility(registry, existing, compatibility, next, turn);
 }
