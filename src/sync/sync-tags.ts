@@ -13,10 +13,11 @@ import type { Planned } from '../plan/planned.ts';
 import { noteOnTag, publishDocument, refusable } from './publish-document.ts';
 import type { Registry } from '../registry/registry.ts';
 import { remoteOf } from '../registry/remote.ts';
+import { readConfigOf } from '../registry/stored.ts';
 import { gateNow, rulesetNow } from './inputs.ts';
 import { labelFromTag, findRelease, releasePattern } from '../plan/release-tags.ts';
 import type { Syncing } from './runs.ts';
-import type { Resource } from '../model/resource.ts';
+import { findVersion, type Resource } from '../model/resource.ts';
 import { findResource } from '../registry/lives.ts';
 import { rememberCompiled } from './compile-ahead.ts';
 
@@ -201,7 +202,8 @@ async function publishTag(
     const ruleset = await rulesetNow(syncing.registry, document);
     return { document: null, refused: { ruleset, compiler: syncing.registry.compiler.id } };
   }
-  const result = await refusable(() => publishDocument(syncing, snapshot, document, { version, isPast }));
+  const latest = (await followsLatest(syncing, document, snapshot)) || ('newer' as const);
+  const result = await refusable(() => publishDocument(syncing, snapshot, document, { version, isPast, latest }));
   if ('refusal' in result) return conflict(`Tag ${tag.name}: ${result.refusal}`);
   if (result.outcome === 'conflict') return conflict(result.detail);
   const { outcome, ruleset } = result;
@@ -220,6 +222,26 @@ async function publishTag(
     ...(result.held && { gate: (await gateNow(syncing.registry, document)).gate }),
   };
   return { document: { ...about, outcome: outcomeIn(result.report), report: result.reportDigest, detail }, refused };
+}
+
+/**
+ * Whether this commit has a date before that of the latest version and yet follows its commit: a clock was wrong, and
+ * parents are not. False where it cannot be known.
+ */
+async function followsLatest(
+  { registry, repository, signal }: Syncing,
+  { coordinate }: Planned,
+  { origin, committedAt }: Snapshot,
+): Promise<boolean> {
+  const resource = await findResource(registry, coordinate);
+  const latest = resource?.latest ? findVersion(resource, resource.latest) : null;
+  if (!latest?.createdAt || committedAt === null || Date.parse(committedAt) >= Date.parse(latest.createdAt))
+    return false;
+  const { commit } = (await readConfigOf(registry, latest)).provenance;
+  if (origin.commit === null || commit === null || origin.commit === commit) return false;
+  const remote = await remoteOf(registry, repository);
+  const how = await refusable(() => registry.source.ancestry(remote, origin.commit!, commit, signal));
+  return how === 'descendant';
 }
 
 /** The tags of a repository, asked for once in a run. */

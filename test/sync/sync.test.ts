@@ -588,6 +588,18 @@ describe('following a repository', () => {
     expect((await sync()).documents).toEqual([]);
   });
 
+  test('a tag that follows the latest version becomes latest, though the clock of its commit was behind', async () => {
+    const { source, sync, registry } = await connected();
+    const settings = { 'stele.yaml': 'resources: [{path: a.yaml, slug: a, tags: "v*"}]' };
+    const release = (version: string, committedAt: string) =>
+      source.tag(url, `v${version}`, source.push(url, { ...settings, 'a.yaml': api('A', version) }, { committedAt }));
+    release('1.0.0', '2025-01-02T12:00:00Z');
+    await sync();
+    release('1.1.0', '2025-01-02T11:00:00Z');
+    expect((await sync()).documents).toMatchObject([{ outcome: 'published', label: '1.1.0', detail: null }]);
+    expect((await findResource(registry, { org: 'acme', type: 'apis', slug: 'a' }))!.latest).toBe('1.1.0');
+  });
+
   test('where conflicts are rejected, a tag whose label the branch took is a conflict', async () => {
     const { source, sync } = await connected();
     const settings = 'resources: [{path: a.yaml, slug: a, onConflict: reject';
