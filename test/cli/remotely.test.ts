@@ -170,6 +170,31 @@ test('check goes on after a document that is refused, and says why of that one',
   }
 });
 
+test('without a key, check goes on after what only a key may ask for', async () => {
+  const report = { problems: [], counts: { error: 0, warning: 0, info: 0 }, truncated: false };
+  const published = { outcome: 'published', version: '@acme/apis/b@1.0.0', isNew: false, detail: null, report };
+  const folder = await mkdtemp(join(tmpdir(), 'stele-remotely-'));
+  try {
+    for (const slug of ['a', 'b'])
+      await writeFile(join(folder, `${slug}.yaml`), `openapi: 3.1.0\ninfo: {title: ${slug}, version: 1.0.0}\npaths: {}\n`); // prettier-ignore
+    await using stub = await openStub([
+      [401, { detail: 'Send a key.' }],
+      [200, published],
+    ]);
+    const check = (env: Record<string, string>) =>
+      runHere(['check', '--registry', stub.url, '--org', 'acme'], { cwd: folder, env });
+    const stderr = 'a.yaml would not be published: Send a key.\nb.yaml would be published as @acme/apis/b@1.0.0.\n';
+    expect(await check({})).toEqual({ code: 3, stdout: '', stderr });
+    // A key that is not taken is not sent again and again.
+    await using other = await openStub([[401, { detail: 'No.' }]]);
+    const refused = await runHere(['check', '--registry', other.url, '--org', 'acme'], { cwd: folder, env: { STELE_KEY: 'k' } }); // prettier-ignore
+    expect(refused.code).toBe(3);
+    expect(other.asked).toHaveLength(1);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
 test('check does not judge what tags publish by the version in the document', async () => {
   const report = { problems: [], counts: { error: 0, warning: 0, info: 0 }, truncated: false };
   const detail = 'Safe changes compared with 1.0.0: 1 safe.';

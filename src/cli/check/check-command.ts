@@ -4,7 +4,7 @@ import { Command, Option } from 'commander';
 import { readEnvironment } from '../../config/environment.ts';
 import { readUserDefaults } from '../../config/load-config.ts';
 import { formatCoordinate, type Coordinate } from '../../model/address.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { impactGroups, type ConsumerTouched, type ImpactOnUser } from '../../model/dependency.ts';
 import { createReport, type Report } from '../../model/problem.ts';
 import { fileOf } from '../../model/artifact.ts';
@@ -13,7 +13,8 @@ import type { Registry } from '../../registry/registry.ts';
 import type { Candidate } from '../../sync/discover-repository.ts';
 import { requireCoordinate, withRegistryToRead, type CommonOptions } from '../command-context.ts';
 import { complain, formatJson, print, seenFromHere, withProgress } from '../output.ts';
-import { demandOpenly, organizationOfKey } from '../registry-client.ts';
+import { exitCodeOf } from '../process-end.ts';
+import { demandOpenly, organizationOfKey, readOpenTarget } from '../registry-client.ts';
 import { readDocument, type Upload } from '../remote-registry.ts';
 import {
   findingsInReport,
@@ -87,7 +88,7 @@ export function checkCommand(): Command {
         (registry) => checkFiles(registry, remote, org, files, { as, impact: options.impact === true }),
       );
       if (problem !== null && checked.length === 0) throw problem;
-      if (checked.some(({ outcome }) => outcome !== 'published' && outcome !== 'unchanged')) process.exitCode = 1;
+      if (checked.some(({ outcome }) => outcome !== 'published' && outcome !== 'unchanged')) process.exitCode ??= 1;
       for (const { format: each, file } of options.report ?? [])
         writeFileSync(file, `${formatChecked(checked, each)}\n`);
       const shown = json ? 'json' : format;
@@ -153,11 +154,18 @@ async function checkFiles(
     const answer = await withProgress(`Checking ${path}`, () => demandOpenly(remote, '/v1/check', body));
     return { ...about, upload, ...(answer as unknown as Omit<Checked, 'path' | 'coordinate'>) };
   };
+  const isAnonymous = readOpenTarget(remote).key === undefined;
+  /** Without a key, some documents can be checked. */
+  const unlessAnonymous = (error: unknown) => {
+    if (!isAnonymous || !isRegistryError(error, 'unauthenticated')) throw error;
+    process.exitCode = exitCodeOf(error.code);
+    return { refusal: error.message };
+  };
   const checked: (Checked & { upload: Upload })[] = [];
   for (const candidate of chosen) {
     const coordinate = as ?? candidate.coordinate;
     const about = { path: candidate.path, coordinate: formatCoordinate(coordinate) };
-    const result = await refusable(() => checkOne(about, coordinate, candidate));
+    const result = await refusable(() => checkOne(about, coordinate, candidate)).catch(unlessAnonymous);
     if ('refusal' in result) {
       const report = createReport([]);
       const upload = { body: null, files: [], report, root };
