@@ -22,15 +22,19 @@ const sameObject = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dep
  * alternative left: without it, it would seem to be open to all.
  */
 export function forgetNames(document: JsonObject, gone: Gone): boolean {
-  const nodes = nodesOf(document);
+  const places = placesOf(document);
+  const nodes = [document, ...places.keys()].filter(isObject);
   const lost = lostBy(document, nodes, gone.properties);
   let isOpened = false;
   for (const node of nodes) {
     const names = lost(node);
     if (names !== null) forgetProperties(node, names);
-    for (const key of ['default', 'const', 'enum'])
-      if (Object.hasOwn(node, key)) forgetMembers(document, node, node[key], lost);
-    if (Array.isArray(node['enum'])) node['enum'] = uniqueIn(node['enum']);
+    for (const key of ['default', 'const', 'enum']) {
+      const value = node[key];
+      if (typeof value !== 'object' || value === null) continue;
+      const isLess = forgetMembers(document, valuesAround(places, node, value), lost);
+      if (isLess && key === 'enum' && Array.isArray(value)) node[key] = uniqueIn(value);
+    }
     const parts = isObject(node['schema']) ? lost(node['schema']) : null;
     if (parts !== null && isObject(node['encoding'])) dropKeys(node['encoding'], (name) => parts.has(name));
     const isGone = (text: unknown, body: unknown) => typeof text === 'string' && leadsToGone(document, text, { names: gone.names, lost, schemas: schemasOf(document, body) }); // prettier-ignore
@@ -45,15 +49,41 @@ export function forgetNames(document: JsonObject, gone: Gone): boolean {
   return isOpened;
 }
 
-function nodesOf(document: JsonObject): JsonObject[] {
-  const nodes: JsonObject[] = [];
-  const open: unknown[] = [document];
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    if (isObject(node)) nodes.push(node);
-    for (const child of Object.values(node as object))
-      if (typeof child === 'object' && child !== null) open.push(child);
+/** All objects and lists in a document, each with what it stands in. */
+type Places = ReadonlyMap<object, { holder: object; key: string }>;
+
+function placesOf(document: JsonObject): Places {
+  const places = new Map<object, { holder: object; key: string }>();
+  const open: object[] = [document];
+  for (let holder = open.pop(); holder !== undefined; holder = open.pop())
+    for (const [key, child] of Object.entries(holder) as [string, unknown][])
+      if (typeof child === 'object' && child !== null && !places.has(child)) {
+        places.set(child, { holder, key });
+        open.push(child);
+      }
+  return places;
+}
+
+/** A value of a schema, or a list of them, and what it is a part of for the schemas in which that one stands. */
+function valuesAround(places: Places, schema: JsonObject, value: unknown): [unknown, unknown][] {
+  const found: [unknown, unknown][] = [];
+  let wrap = (part: unknown): unknown => part;
+  for (let of: object | undefined = schema; of !== undefined;) {
+    for (const each of Array.isArray(value) ? [value, ...(value as unknown[])] : [value]) found.push([wrap(each), of]);
+    const at = places.get(of);
+    const outer = at && places.get(at.holder);
+    const inner = wrap;
+    if (at && sameObject.includes(at.key)) of = at.holder;
+    else if (outer && sameObject.includes(outer.key)) of = outer.holder;
+    else if (at && outer?.key === 'properties') {
+      wrap = (part) => ({ [at.key]: inner(part) });
+      of = outer.holder;
+    } else if (at?.key === 'items') {
+      wrap = (part) => [inner(part)];
+      of = at.holder;
+    } else of = undefined;
   }
-  return nodes;
+  return found;
 }
 
 /**
@@ -109,6 +139,7 @@ function partsOf(node: JsonObject): unknown[] {
 
 function forgetProperties(schema: JsonObject, names: ReadonlySet<string>): void {
   forgetIn(schema, 'required', names);
+  if (isObject(schema['propertyNames'])) forgetIn(schema['propertyNames'], 'enum', names);
   for (const key of ['dependentRequired', 'dependentSchemas', 'dependencies']) {
     const map = schema[key];
     if (!isObject(map)) continue;
@@ -120,15 +151,13 @@ function forgetProperties(schema: JsonObject, names: ReadonlySet<string>): void 
   if (typeof named === 'string' && names.has(named)) delete schema['discriminator'];
 }
 
-/** Takes what a schema's objects lost out of a value that it names, or out of each of a list of them. */
+/** Takes what the objects of schemas lost out of values that these name. Returns whether something was there. */
 function forgetMembers(
   document: JsonObject,
-  schema: JsonObject,
-  value: unknown,
+  open: [value: unknown, schema: unknown][],
   lost: ReturnType<typeof lostBy>,
-): void {
-  const open = [[value, schema]];
-  if (Array.isArray(value)) open.push(...value.map((item: unknown) => [item, schema]));
+): boolean {
+  let isLess = false;
   const seen = new Map<unknown, Set<unknown>>();
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const [at, of] = next;
@@ -137,13 +166,14 @@ function forgetMembers(
     if (known.has(of)) continue;
     known.add(of);
     const target = typeof of['$ref'] === 'string' ? resolveLocal(document, of['$ref']) : null;
-    open.push([at, target], ...partsOf(of).map((part) => [at, part]));
+    open.push([at, target], ...partsOf(of).map((part): [unknown, unknown] => [at, part]));
     if (Array.isArray(at)) {
       const first = Array.isArray(of['prefixItems']) ? of['prefixItems'] : [];
       at.forEach((item: unknown, index) => open.push([item, of['items']], [item, first[index]]));
       continue;
     }
     const names = lost(of);
+    isLess ||= names !== null && Object.keys(at).some((name) => names.has(name));
     if (names !== null) dropKeys(at as JsonObject, (name) => names.has(name));
     const { properties, patternProperties, additionalProperties } = of;
     for (const [name, member] of Object.entries(at)) {
@@ -152,6 +182,7 @@ function forgetMembers(
       if (isObject(patternProperties)) for (const each of Object.values(patternProperties)) open.push([member, each]);
     }
   }
+  return isLess;
 }
 
 /** Without those that are equal to one before them. */

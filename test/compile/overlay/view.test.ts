@@ -411,6 +411,7 @@ test('a default, a constant or a listed value keeps no member that is gone, howe
     type: 'object',
     properties: { id: { type: 'string' }, gone: { type: 'string', 'x-internal': true }, kept: {} },
     default: secret,
+    propertyNames: { enum: ['id', 'gone', 'kept'] },
     enum: [secret, { id: 'b' }, { id: 'a', kept: 1 }],
   };
   const reference = { $ref: '#/components/schemas/A' };
@@ -419,12 +420,16 @@ test('a default, a constant or a listed value keeps no member that is gone, howe
     properties: { one: reference, many: { type: 'array', items: { allOf: [reference, { const: secret }] } } },
     additionalProperties: reference,
     default: { one: secret, many: [secret], other: secret, gone: 'mine' },
+    if: { properties: { one: { const: secret } } },
+    not: { properties: { many: { items: { enum: [secret] } } } },
+    dependentSchemas: { one: { default: { one: secret } } },
   };
   const media = { 'application/json': { schema: { $ref: '#/components/schemas/Around' } } };
   const paths = { '/a': { get: { responses: { 200: { description: 'D', content: media } } } } };
   const document = { openapi: '3.1.0', info, paths, components: { schemas: { A: a, Around: around } } };
   const { value, yaml } = await publishedAs({ 'api.json': document }, audience);
   expect(yaml).not.toContain('SECRET');
+  expect(yaml.match(/gone/g)).toHaveLength(1);
   const left = { id: 'a', kept: 1 };
   expect(value['components']).toMatchObject({
     schemas: {
