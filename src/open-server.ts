@@ -129,7 +129,6 @@ export async function openServer(
   };
 }
 
-/** A handler that is created at its first request. */
 function atFirstRequest(create: () => RequestHandler): RequestHandler {
   let handler: RequestHandler | null = null;
   return (request, response, next) => (handler ??= create())(request, response, next);

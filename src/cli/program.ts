@@ -114,7 +114,6 @@ function fillInDefaults(command: Command): void {
   if (org !== undefined && wants('org')) command.setOptionValueWithSource('org', org, 'env');
 }
 
-/** Adds the common options to a command and its subcommands. */
 function withCommonOptions(command: Command, json: boolean): Command {
   for (const each of command.commands) withCommonOptions(each, json);
   return command

@@ -146,7 +146,6 @@ export async function readDocument(
   return { body, files, report, root };
 }
 
-/** Returns the report in a response. */
 function reportIn({ body }: RegistryAnswer): Report {
   const given = (body['report'] ?? body) as Partial<Report>;
   return { ...createReport(given.problems ?? []), ...given };

@@ -69,7 +69,6 @@ function printRun(run: Run, printed: ReadonlySet<string> = new Set()): void {
   else complain(run.detail.includes(run.url) ? run.detail : `${where}: ${run.detail}`);
 }
 
-/** Formats the result for one document as a line. */
 function formatDocument({ resource, outcome, label, path, detail }: RunDocument): string {
   return `${shownState(outcome).text} ${resource ?? path}${label === null ? '' : `@${label}`}${detail === null ? '' : `: ${detail}`}`;
 }

@@ -34,7 +34,6 @@ function looksLike(bytes: Uint8Array): Found | null {
   return kind === undefined ? null : found(kind);
 }
 
-/** The kind that the name of a file says. */
 function namedKind(file: ParsedFile): Found | null {
   const kind = allKinds.find((each) => documentKinds[each].isNamed?.(file) === true);
   return kind === undefined ? null : found(kind);

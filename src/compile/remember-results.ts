@@ -121,7 +121,6 @@ function withOwnBytes({ read, compiled }: Remembered): Remembered {
   };
 }
 
-/** The bytes of a result, each once. */
 function bytesOf({ read, compiled }: Remembered): Set<Uint8Array> {
   const files = [...read.map((file) => (file.found ? file.bytes : null)), ...compiled.files.map(({ bytes }) => bytes)];
   const representations = compiled.artifact?.representations.map(({ bytes }) => bytes) ?? [];

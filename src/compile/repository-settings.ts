@@ -11,7 +11,6 @@ import { closest } from '../model/errors.ts';
 import { findTwinsByText, errorsOf } from './schema/ajv.ts';
 import type { CompileLimits } from './compile.ts';
 
-/** An entry or the defaults, as written. */
 interface WrittenSettings extends Omit<SettingsDefaults, 'version'> {
   version?: 'document' | 'next' | 'tag' | { file: string; pointer?: string };
 }
@@ -190,7 +189,6 @@ function placeOf(file: ParsedFile, pointer: string): SettingsResource['at'] {
   return { pointer, ...file.locate(pointer) };
 }
 
-/** The tag pattern or version source of an entry. */
 function versionOf({ version, tags }: WrittenSettings): { tags?: string; version?: VersionSource } {
   if (version === 'tag') return { tags: tags ?? usualTags };
   if (version === undefined) return {};

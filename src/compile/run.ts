@@ -299,7 +299,6 @@ function kindToCompile(entry: ParsedFile, files: KindInput['files'], { type }: C
   return unknown(`Unknown kind of document. ${signsOfKinds}`);
 }
 
-/** A report without an artifact. */
 function refused(problems: Problem[]): { artifact: null; report: Report } {
   return { artifact: null, report: createReport(problems) };
 }

@@ -19,7 +19,6 @@ export type CredentialConfig = (
 
 type Credentials = Record<string, CredentialConfig>;
 
-/** The parts of the configuration that use credentials. */
 interface Uses {
   organizations: Record<string, OrganizationConfig>;
   hosts: Record<string, HostConfig>;

@@ -99,7 +99,6 @@ export function fillOrganizations(
   return Object.fromEntries(organizations);
 }
 
-/** One repository, or all of an owner. */
 function sortRepository(
   given: UserRepository,
   key: string,

@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import { RegistryError } from '../model/errors.ts';
 import type { SecretName } from './environment.ts';
 
-/** A bucket of a service. */
 interface BucketConfig {
   /** The service: one that `content/schemas/config.json` names, and that `open.ts` opens. */
   kind: string;

@@ -8,7 +8,6 @@ type HeldRecord = Listed<'listApprovals'>;
 const path = '/approvals/:approval';
 const columns = ['Version', 'State', 'From', 'By', 'Since'];
 
-/** What waits for approval. */
 const list = listPage({
   path: '/approvals',
   operation: 'listApprovals',

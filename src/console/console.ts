@@ -85,7 +85,6 @@ const pages: readonly Page[] = [
 ];
 const publishPath = '/:type/:slug/publish';
 
-/** A route of an organization's console. */
 interface Route {
   path: string;
   get(request: ConsoleRequest): Promise<void>;

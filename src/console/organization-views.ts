@@ -24,7 +24,6 @@ import { healthPage } from './health-page.ts';
 import { settingsPages } from './settings-views.ts';
 import { webhookPages } from './webhook-views.ts';
 
-/** What the organization has. */
 const overview: Page = {
   path: '',
   async show(request) {

@@ -245,7 +245,6 @@ export const resourceForms: readonly Form[] = [
 
 const versionPath = `${path}/versions/:version`;
 
-/** A form that changes the status of a version. */
 function statusForm(
   verb: string,
   state: Status['state'],

@@ -11,7 +11,6 @@ import { RegistryError } from '../model/errors.ts';
 import { createWaitingPlaces } from '../scheduling/places.ts';
 import { untilClosed } from '../server/request.ts';
 
-/** What is shown of a finding. */
 type Shown = Pick<Problem, 'rule' | 'severity' | 'message'> & {
   file?: string;
   pointer?: string | null;
@@ -74,7 +73,6 @@ export function reportSection(path: string, { problems, hidden = 0 }: ShownRepor
   return { ...section, lead: [section.lead ?? '', more].filter(Boolean).join(' ') };
 }
 
-/** What is shown of a report. */
 type ShownReport = Pick<Report, 'problems' | 'hidden'>;
 
 type RepositoryRun = Answered<'getRepositorySync'>;

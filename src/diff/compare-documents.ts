@@ -60,7 +60,6 @@ function sayRemoved(comparison: Comparison, removed: readonly string[] = []): Co
   return { ...comparison, changes };
 }
 
-/** How documents of each kind are read and compared. */
 const comparers: Readonly<Record<Kind, { dialectOf: typeof dialectOfSchema; compare: (walk: Walk) => ComparedApis }>> =
   {
     openapi: { dialectOf: dialectOfApi, compare: compareApis },

@@ -255,7 +255,6 @@ function resourcesIn(side: Side): Map<string, Resource> {
   return resources;
 }
 
-/** What is named by an anchor at a place or below it. */
 function anchorsIn(side: Side, root: Resource): Map<string, Place> {
   const anchors = new Map<string, Place>();
   for (const [place] of placesIn(side, root)) {

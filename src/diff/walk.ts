@@ -211,7 +211,6 @@ function equal(before: unknown, after: unknown, spend: (steps: number) => void):
   }
 }
 
-/** The references that a member of an object makes. */
 function referencesAt(value: JsonObject, key: string): string[] {
   if (key === 'discriminator') {
     const { mapping, defaultMapping } = objectOf(value[key]);

@@ -15,7 +15,6 @@ import { testEvent } from './events.ts';
 /** Milliseconds without a success after which an endpoint is disabled. */
 const patience = 5 * 24 * 60 * 60_000;
 
-/** The delivery of one event to one endpoint, by their ids. */
 interface DeliveryName {
   org: string;
   webhook: string;
@@ -80,7 +79,6 @@ export interface DeliveriesOptions extends SendOptions {
   interval?: number;
 }
 
-/** The deliveries of one endpoint. */
 interface Lane {
   org: string;
   webhook: string;
@@ -200,7 +198,6 @@ export function openDeliveries(registry: Registry, url: string, options: Deliver
   };
 }
 
-/** The lanes of all endpoints. */
 interface Lanes {
   /** Notes when a delivery is due. */
   lookAt(org: string, webhook: string, event: string, at: number): Lane;

@@ -76,7 +76,6 @@ export interface WithSecret {
   secret: string;
 }
 
-/** The most endpoints of an organization. */
 const maxEndpoints = 50;
 /** Milliseconds for which the previous secret still signs. */
 const rotation = 24 * 60 * 60 * 1000;

@@ -210,7 +210,6 @@ async function isWholeLog(registry: Registry, org: string): Promise<boolean> {
   }
 }
 
-/** The kinds of records whose changes are events. */
 const eventKinds = ['resources', 'repositories', 'sites', 'approvals'] as const;
 
 /**

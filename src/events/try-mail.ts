@@ -104,10 +104,8 @@ async function mayRead(registry: Registry, reader: Principal, { data }: Event): 
 
 /** Milliseconds for each step of SMTP. */
 const timeLimit = 10_000;
-/** The most events of a digest to list. */
 const maxListed = 200;
 
-/** A mail about events. */
 interface News {
   to: string;
   events: readonly Event[];

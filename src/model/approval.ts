@@ -137,7 +137,6 @@ export function stateOf(decisions: readonly Decision[], fingerprints: readonly D
   return verdicts.has('waiting') ? 'waiting' : 'approved';
 }
 
-/** Whether both have the same changes. */
 function isSameChange(one: Pick<Held, 'fingerprints'>, other: Pick<Held, 'fingerprints'>): boolean {
   const [a, b] = [new Set(one.fingerprints), new Set(other.fingerprints)];
   return a.size === b.size && a.isSubsetOf(b);

@@ -44,7 +44,6 @@ export function visible(text: string, { lines = false }: { lines?: boolean } = {
   );
 }
 
-/** The longest URL that a page links to. */
 const longestUrl = 2000;
 
 /**

@@ -59,7 +59,6 @@ function isSetByHand(resource: Resource | null): boolean {
   return Boolean(resource?.owner) && !resource!.owner!.startsWith('@');
 }
 
-/** The view that an entry makes of a file. */
 function viewOf({ file, entry: { overlays, audience } }: Listed, folder: string): Pick<Planned, 'view'> {
   if ((overlays ?? audience) === undefined) return {};
   const paths = (overlays ?? []).map((each) => posix.join(folder, each));

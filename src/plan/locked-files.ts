@@ -4,7 +4,6 @@ import type { ReportedContract } from '../model/dependency.ts';
 import { lockName, maxContracts, parseLock, type LockedContract } from '../model/lock.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 
-/** The most locks of a commit that are read. */
 const maxLocks = 200;
 
 /** A `contracts.lock` of a commit. `fault`: why it says nothing, in words that complete "it is …". */

@@ -108,7 +108,6 @@ async function impactSection(registry: Registry, result: PublishResult): Promise
   return joined(groups);
 }
 
-/** The first lines, as a Markdown list. */
 function listed(lines: readonly string[]): string {
   const more = lines.length > maxNames ? [`… and ${lines.length - maxNames} more.`] : [];
   return [...lines.slice(0, maxNames), ...more].map((line) => `- ${line}`).join('\n');
@@ -210,7 +209,6 @@ async function followedBy(
   return version && { version, why: whyCompared(next.resource, next.version) };
 }
 
-/** Breaking changes that the report does not have, at their lines. */
 function breaksIn({ comparison }: Changes, planned: Planned, report: Report): Annotation[] {
   const path = fileOf(planned);
   const keyOf = ({ rule, message }: Pick<Annotation, 'rule' | 'message'>) => `${rule} ${message}`;

@@ -53,7 +53,6 @@ export interface SiteChecked {
   preview: SitePreview | null;
 }
 
-/** Pages that a check names. */
 const maxNames = 20;
 
 /**
@@ -148,7 +147,6 @@ function freshRecord(
   };
 }
 
-/** The report with the paths of the repository. */
 function inRepository(report: Report, folder: string, settings: string): Report {
   const pathInFolder = (file: string) =>
     file === 'site settings' ? settings : folder === '' ? file : `${folder}/${file}`;

@@ -188,7 +188,6 @@ interface Works {
   places: { long: Places; short: Places };
 }
 
-/** How something is derived. */
 interface Deriving<T> {
   /** How it is cached. Default: as JSON. */
   coding?: Coding<T>;

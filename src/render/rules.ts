@@ -26,7 +26,6 @@ export function rulesOf(ruleset: JsonObject, kind: RulesetKind): { rules: Rule[]
   return { rules: rules.slice(0, listLimit), more: Math.max(0, rules.length - listLimit) };
 }
 
-/** How rules are written in one form of rulesets. */
 interface RuleForm {
   /** The members of a ruleset that hold rules. */
   members: RegExp;

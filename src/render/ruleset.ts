@@ -19,13 +19,11 @@ import {
 } from './page.ts';
 import { nameText, blockMarkdown, codeMarkdown, firstParagraph, inlineMarkdown, shorten } from './markdown.ts';
 
-/** A rule with its anchor. */
 interface PlacedRule {
   rule: Rule;
   anchor: string;
 }
 
-/** The most names listed of what was left out. */
 const maxLeftOut = 500;
 
 /** The reference of a ruleset: its description and a table of its rules. */
@@ -192,7 +190,6 @@ function linterRuleMeaning(name: string): string | null {
   return own(meanings, text) ?? null;
 }
 
-/** The reference of a ruleset as Markdown. */
 function rulesetMarkdown(document: JsonObject, rules: readonly PlacedRule[], budget: number): string {
   const long = createLong<string>(budget, ({ length }) => length);
   const description = blockMarkdown(textOf(document['description']) || textOf(document['x-description']));

@@ -102,7 +102,6 @@ function fencedMarkdown(html: string): string {
 
 const characters: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: ' ', amp: '&' };
 
-/** Text with tags that are converted one by one. */
 function addText(output: GrowingMarkdown, text: string): void {
   const pieces = text.split(/(<\/?[a-z][a-z0-9]{0,20}(?:\s[^<>]{0,500})?\/?>)/i);
   for (let at = 0; at < pieces.length; at += 2) {

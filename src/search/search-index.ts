@@ -130,7 +130,6 @@ function readableStorage<Source extends TermSource>(
   };
 }
 
-/** A function that remembers its answers by argument. */
 function remember<Asked, Told>(ask: (asked: Asked) => Told): (asked: Asked) => Told {
   const answers = new Map<Asked, Told>();
   return (asked) => {
@@ -303,7 +302,6 @@ export function isSite(searched: Searched): searched is DocumentationSite {
   return 'deployments' in searched;
 }
 
-/** The names that people search for. */
 function namesOf(searched: Searched): SearchedResource {
   if (!isSite(searched)) return searched;
   const { org, slug, title, description } = searched;

@@ -155,7 +155,6 @@ function createOthers(
   return app;
 }
 
-/** Gives each request an id and authenticates it. */
 function identify(authenticate: Authenticate): express.RequestHandler {
   return async (request, response, next) => {
     response.setHeader('X-Request-Id', requestIdOf(request));

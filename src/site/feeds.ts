@@ -15,7 +15,6 @@ export type FeedScope =
   | { kind: 'consumers'; org: string }
   | { kind: 'resource'; coordinate: Coordinate };
 
-/** One entry of a feed. */
 interface FeedEntry {
   id: string;
   url: string;

@@ -203,7 +203,6 @@ function parseChanges(output: string): PathChange[] {
   return changes;
 }
 
-/** The entries with the changes applied, ordered by path. */
 function applyChanges(entries: readonly SnapshotEntry[], changes: readonly PathChange[]): SnapshotEntry[] {
   const result = new Map(entries.map((entry) => [entry.path, entry]));
   for (const { path, entry } of changes) {
@@ -280,7 +279,6 @@ async function findMergeBase(
   });
 }
 
-/** The parts of a merge. */
 interface Merged {
   /** The commit that was merged, and its snapshot. */
   theirs: Snapshot;

@@ -8,7 +8,6 @@ export interface CopyListener {
   damaged(key: string, detail: string): void;
 }
 
-/** Keys that are read and written at once. */
 const atOnce = 16;
 
 /**

@@ -110,7 +110,6 @@ export function previewPart(key: string): Digest | null {
   return hex === undefined ? null : `sha256:${hex}`;
 }
 
-/** The key of the preview that a key belongs to. */
 function previewOf(key: string): string {
   return key.split('-').slice(0, 4).join('-');
 }

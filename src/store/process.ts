@@ -21,7 +21,6 @@ export function isAlive(name: string): boolean {
   return now === '' || now === start;
 }
 
-/** Whether a process has the pid. */
 function isTaken(pid: number): boolean {
   try {
     return process.kill(pid, 0);

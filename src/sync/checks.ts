@@ -123,7 +123,6 @@ function isBad({ state }: Check): boolean {
   return state === 'failure';
 }
 
-/** A check in one line of a list. */
 function lineOf({ name, state, title }: Check): string {
   return `- ${checkSigns[state]} ${code(name.slice(wholeCheck.length + 1))}: ${plain(title)}`;
 }

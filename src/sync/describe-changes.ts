@@ -17,7 +17,6 @@ const headings: Readonly<Record<Verdict, string>> = {
   docs: 'Texts',
 };
 
-/** The most operations named for one change. */
 const operationsNamed = 3;
 
 /** The title of a comparison: `Breaking changes: 2 breaking, 5 in texts`. */

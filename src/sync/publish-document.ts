@@ -167,7 +167,6 @@ async function isAlike(registry: Registry, resource: Resource, { artifact }: Com
   return shareOf(was!, now!) >= 0.5;
 }
 
-/** The lines of a document, whatever it was written in. */
 function linesOf(json: Uint8Array): string {
   return JSON.stringify(decodeJson(json), null, 1);
 }

@@ -124,7 +124,6 @@ async function describeResource({ registry, repository, run }: Syncing, planned:
   await changeResource(registry, coordinate, change, { actor: `sync:${repository.org}`, origin: `run:${run.id}` });
 }
 
-/** The members of the resource that the change names. */
 function pick(resource: Resource, change: ResourceChange): object {
   return Object.fromEntries(Object.keys(change).map((key) => [key, resource[key as keyof Resource]]));
 }

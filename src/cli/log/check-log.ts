@@ -33,7 +33,6 @@ import { isObject, parseJson } from '../../model/json.ts';
 /** Reads a file of a registry; null: there is none. */
 export type ReadFile = (path: string) => Promise<Uint8Array | null>;
 
-/** Bundles that are read at once. */
 const atOnce = 8;
 
 /** A version as a consumer knows it. */
@@ -215,7 +214,6 @@ async function readLeaves(registry: string, read: ReadFile, head: Checkpoint): P
   throw refused(`The leaves that ${registry} serves are not those that its checkpoint was signed for.`);
 }
 
-/** Reads nodes of the tree of these leaves. */
 function nodesOf(leaves: readonly Buffer[]): ReadNode {
   const rows: Buffer[][] = [leaves.map(leafHash)];
   while (rows.at(-1)!.length >= tileWidth) {
@@ -285,7 +283,6 @@ interface LogState {
   checkpoint: string;
 }
 
-/** The file that remembers the log of a registry. */
 function logStateFile(registry: string): string {
   return join(userCacheFolder(), 'stele', 'logs', `${hexOf(digestOf(registry)).slice(0, 32)}.json`);
 }

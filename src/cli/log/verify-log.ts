@@ -87,7 +87,6 @@ function readFacts(leaves: readonly Buffer[], wrong: string[]): Facts {
 
 const orgOf = (name: string): string => name.slice(1, name.indexOf('/'));
 
-/** The contracts that organizations list. */
 async function listedIn(source: ContractSource, organizations: ReadonlySet<string>): Promise<string[]> {
   const names: string[] = [];
   for (const org of organizations)

@@ -16,7 +16,6 @@ interface ChangeOptions extends CommonOptions {
 /** Who uses a version, as `/v1` describes it. */
 type User = { coordinate: string; version: string } | { consumer: { organization: string; name: string } };
 
-/** A command that changes the status of a version. */
 interface StatusCommand {
   name: string;
   description: string;

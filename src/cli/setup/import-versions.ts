@@ -161,7 +161,6 @@ export interface ImportedVersions {
   left: { from: string; reason: string }[];
 }
 
-/** A version with the label that its tag gives it. */
 type Labelled = OldVersion & { label: string };
 
 /**

@@ -333,7 +333,6 @@ function lineOf(text: string, part: string): number {
   return at < 0 ? 1 : text.slice(0, at).split('\n').length;
 }
 
-/** A folder of a package. */
 function packageFolder(name: string): string {
   for (let folder = here; ; folder = dirname(folder)) {
     const path = join(folder, 'node_modules', name);

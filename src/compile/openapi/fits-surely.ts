@@ -98,7 +98,6 @@ export function keywordsOf(schema: Schema): Schema {
   return Object.fromEntries(Object.entries(schema).filter(([key]) => Object.hasOwn(keywords, key)));
 }
 
-/** The schemas in a schema. */
 function schemasIn(schema: Schema): unknown[] {
   const { properties, items, additionalProperties, allOf, anyOf, oneOf } = schema as Record<string, unknown[]>;
   return [

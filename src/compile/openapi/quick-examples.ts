@@ -154,7 +154,6 @@ function valuesAt(example: unknown, resolve: Context['resolve']): [unknown?] | n
   return node === undefined ? null : [node];
 }
 
-/** The value of one of several examples. */
 function valuesOf(example: unknown): [unknown?] {
   if (!isObject(example)) return [];
   const { dataValue, value } = example;

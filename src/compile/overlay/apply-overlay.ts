@@ -7,7 +7,6 @@ import { parseJsonPath, type JsonPath, selectNodes, type PathNode } from './json
 import type { Budget } from '../ruleset/spectral/pattern.ts';
 import { setMember } from '../text/text.ts';
 
-/** One change of an overlay. */
 interface Action {
   /** Its pointer in the overlay. */
   at: string;

@@ -79,7 +79,6 @@ export function keepAudience(document: JsonObject, audience: string): Kept {
   return { removed: before.operations.filter((name) => !operations.has(name)), unclear: unclear.size, isOpened };
 }
 
-/** The names of what can be named elsewhere in the document. */
 function namesIn(document: JsonObject): Record<'operationIds' | 'securitySchemes' | 'tags', Set<string>> {
   const items = ['paths', 'webhooks', 'x-webhooks'].flatMap((key) => valuesOf(document[key]));
   const operations = [...items, ...valuesOf(inComponents(document, 'pathItems'))].flatMap(valuesOf);
@@ -169,7 +168,6 @@ function visit(
   }
 }
 
-/** Everything that has a name in a document, wherever it is. */
 function allNames(document: JsonObject): Set<string> {
   const names = new Set<string>();
   visit(document, ({ node, map }) => {

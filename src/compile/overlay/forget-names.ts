@@ -215,7 +215,6 @@ function leadsNowhere(document: JsonObject, link: unknown, operationIds: Readonl
   );
 }
 
-/** The schemas of a body, in its media types. */
 function schemasOf(document: JsonObject, body: unknown): unknown[] {
   const { $ref } = Object(body) as { $ref?: unknown };
   const target = typeof $ref === 'string' ? resolveLocal(document, $ref) : body;

@@ -18,7 +18,6 @@ interface Step {
   selectors: readonly jsonpath.JSONPathSelector[];
 }
 
-/** The longest expression, in characters. */
 const longest = 2000;
 
 const environment = new JSONPathEnvironment();

@@ -17,7 +17,6 @@ import { coreFunctions } from './spectral/functions.ts';
 
 type Load = (paths: string[]) => Promise<LoadedFile[]>;
 
-/** How many files of code a ruleset may have. */
 const maxModules = 500;
 
 /**

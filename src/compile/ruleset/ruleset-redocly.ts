@@ -203,7 +203,6 @@ function isRedoclyRule(name: string, rule: unknown): boolean {
 const redoclyRuleNames =
   /^(?:struct|spec|info-|operation-|operations?-|path-|paths?-|tags?-|no-(?:server|path|identical-paths|ambiguous-paths|unresolved-refs|invalid-|enum-|example-|unused-components|http-verbs|required-schema|schema-type|undefined-server|illogical|duplicated|mixed|query|component|empty-servers)|security-|parameter-|request-|response-|boolean-|scalar-|component-|configurable|nullable|spec-|array-|rule\/|array|discriminator|required-)/;
 
-/** A ruleset that is checked. */
 interface Context {
   note: Note;
   ruleset: JsonObject;
@@ -248,7 +247,6 @@ function countRules(rules: Record<string, unknown>): number {
   return wheres.reduce<number>((sum, where) => sum + 1 + (Array.isArray(where) ? where.length : 0), 0);
 }
 
-/** The plugins of a ruleset, and of the files that it is made of. */
 function pluginsFor(ruleset: Record<string, unknown>, code: CollectedCode | null): Plugin[] {
   if (code === null) return [];
   const values = [...code.files.values()].filter(isParsed).map(({ value }) => value);

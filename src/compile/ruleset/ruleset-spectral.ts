@@ -63,13 +63,11 @@ function namesIn(bases: unknown): string[] {
   return [bases].flat(2).filter((name) => typeof name === 'string');
 }
 
-/** Members that only Spectral's rulesets have. */
 const ownMembers = [
   functionsMember,
   ...'functions functionsDir aliases overrides formats parserOptions except'.split(' '),
 ];
 
-/** Whether a ruleset has what only Redocly's dialect has. */
 function hasRedoclyRules(ruleset: Record<string, unknown>): boolean {
   const names = Object.keys(objectOf(ruleset['rules']));
   return Object.keys(ruleset).some((key) => key.endsWith('Rules')) || names.some((name) => name.startsWith('rule/'));

@@ -178,7 +178,6 @@ async function readPartially(entry: ParsedFile, files: KindInput['files'], code:
   return { ...read, bundle, problems: [...problems, ...read.problems] };
 }
 
-/** Checks one file of a ruleset. */
 async function checkFile(file: ParsedFile, kind: RulesetKind, find: FindRuleset, code: Code): Promise<Problem[]> {
   const { value } = file;
   const form = forms[kind];

@@ -85,7 +85,6 @@ function startingWith(files: LoadedFile[]): typeof load {
   };
 }
 
-/** How each job is done. */
 const work: { readonly [T in JobType]: (job: JobMessage<T>) => Gives<T> | Promise<Gives<T>> } = {
   compile: ({ input, files }) => compile(input, files),
   check: async ({ input, files }) => ({ report: (await compile(input, files)).report }),

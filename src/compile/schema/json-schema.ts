@@ -139,7 +139,6 @@ function hasOwnBase(dialect: Dialect, value: object | null): boolean {
   return isObject(value) && typeof value[dialect.idKeyword] === 'string';
 }
 
-/** A meta-schema that is a schema of the registry. */
 interface OwnMeta {
   schema: Record<string, unknown>;
   /** The dialect that it is written in, by which its schemas are read. */
@@ -164,7 +163,6 @@ function findMeta({ entry, files }: KindInput): OwnMeta | { problem: Problem } |
   return { schema: file.value, dialect };
 }
 
-/** Checks a schema against a meta-schema of the registry. */
 function checkByMeta(entry: ParsedFile, { schema, dialect }: OwnMeta): Problem[] {
   const check = createCheckBy(dialect, schema);
   if (check !== null) return schemaProblems(entry, '', entry.value, check(entry.value));

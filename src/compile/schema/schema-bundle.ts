@@ -187,7 +187,6 @@ function asResource(schema: unknown, uri: string, dialect: Dialect): unknown {
   return { ...id, allOf: [{ $ref: rest['$ref'] }], ...definitions };
 }
 
-/** Returns the schema with definitions appended to its own. */
 function withDefinitions(root: unknown, dialect: Dialect, schemas: readonly (readonly [string, unknown])[]): unknown {
   const { definitionsKeyword } = dialect;
   const value = root as Record<string, unknown>;
@@ -196,7 +195,6 @@ function withDefinitions(root: unknown, dialect: Dialect, schemas: readonly (rea
   return Object.fromEntries([...Object.entries(without(value, definitionsKeyword)), [definitionsKeyword, definitions]]);
 }
 
-/** The names of the definitions in a file. */
 function takenNames(entry: ParsedFile, { definitionsKeyword }: Dialect): Set<string> {
   const definitions = isObject(entry.value) ? entry.value[definitionsKeyword] : null;
   return new Set(isObject(definitions) ? Object.keys(definitions) : []);

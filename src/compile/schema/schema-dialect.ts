@@ -46,7 +46,6 @@ function comparable(uri: string): string {
 
 type Shape = 'schema' | 'list' | 'map' | 'schema-or-list';
 
-/** The keywords that contain schemas, with the dialects that have them. */
 const applicators: readonly [keyword: string, shape: Shape, since: DialectName, until?: DialectName][] = [
   ['definitions', 'map', 'draft-04'],
   ['properties', 'map', 'draft-04'],

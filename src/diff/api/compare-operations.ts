@@ -52,7 +52,6 @@ export function compareOperation(walk: Walk, unit: Unit, { before, after, kind, 
   compareResponses(walk, unit, [before, after], received);
 }
 
-/** Compares the texts of path items. */
 function compareItems(walk: Walk, parent: Unit, before: Operation, after: Operation): void {
   for (const [at, item] of before.items.entries()) {
     const other = after.items[at];

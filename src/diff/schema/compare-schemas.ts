@@ -85,7 +85,6 @@ function compareLimit(pair: Pair, keyword: string): void {
   report(pair, narrows ? 'narrows' : 'widens', `${name}-${end}`, `has ${text(current)} instead of ${instead}`, details);
 }
 
-/** Whether a schema lists values, all of which a limit allows. */
 function haveValuesWithin({ values }: SchemaView, keyword: string, limit: Limit | null): boolean {
   if (values === null || limit === null) return false;
   const { compared, restricts } = keywordOf(keyword);

@@ -294,7 +294,6 @@ export function rangeOf({ dialect }: Side, format: unknown): readonly [Numeric, 
 
 const evaluatingOthers = new Set(['anyOf', 'oneOf', 'if', 'dependentSchemas', 'contains']);
 
-/** The limits that follow from other keywords. */
 function impliedBy(view: Limited, keyword: string): Limit[] {
   const { side, flat, keywords, items, properties, required, additional, pointer } = view;
   const numbers: (Numeric | null | undefined)[] = [];
@@ -348,7 +347,6 @@ function statedLimits({ side, flat, keywords }: Limited, keyword: string, exclus
   });
 }
 
-/** The last number that a limit allows of those that are multiples. */
 function lastMultiple({ bound, isOpen }: Limit, step: number, isUpper: boolean): { bound: Numeric; isOpen: boolean } {
   const nearest = nearestMultiple(bound, step, isUpper);
   return { bound: isOpen && nearest === bound ? plus(bound, isUpper ? -step : step) : nearest, isOpen: false };
@@ -365,7 +363,6 @@ function stepOf(view: Limited): number | null {
   return hasOnlyIntegers(view) ? 1 : null;
 }
 
-/** Whether all numbers of a schema are integers. */
 function hasOnlyIntegers({ types }: Pick<Limited, 'types'>): boolean {
   return types !== null && types.value.has('integer') && !types.value.has('number');
 }

@@ -123,7 +123,6 @@ function isUnusedAt(problem: Problem, places: ReadonlySet<string>): boolean {
   return problem.rule === 'exemption-unused' && places.has(placeText(problem));
 }
 
-/** What to do about a break. */
 function remedyForBreak(resource: Resource, compatibility: Compatibility, before: string, label: string): string {
   const exempting = 'exempt each change in stele.yaml';
   const old = parseSemanticVersion(before);

@@ -86,7 +86,6 @@ function newerThan({ versions }: Resource, label: string): number {
   }).length;
 }
 
-/** The most consumers of an organization. */
 const maxConsumers = 1000;
 
 /**

@@ -302,7 +302,6 @@ async function notePersonalKey(
   }
 }
 
-/** Whether a grant administers a whole organization. */
 function administers({ scopes: allowed, resources }: Grant): boolean {
   return allowed.includes('admin') && resources === null;
 }

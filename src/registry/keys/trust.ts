@@ -13,7 +13,6 @@ export interface UsedToken extends Pick<CiJob, 'issuer' | 'subject' | 'repositor
 /** The ids of a repository and its owner when an organization first accepted one of its tokens. */
 export type KnownRepository = Pick<CiJob, 'issuer' | 'repository' | 'repositoryId' | 'ownerId'>;
 
-/** Lifetime of the key, in minutes. */
 const keyMinutes = 15;
 
 /** A key with its text, which is shown only once; or the reason for the log. */

@@ -12,7 +12,6 @@ export interface PersonsWatch extends Watch {
 
 export type NewWatch = Pick<Watch, 'org' | 'resources' | 'events' | 'rhythm'>;
 
-/** The most watches of a person. */
 const maxWatches = 100;
 
 /** All watches, by organization and id: whoever looks at an organization's events must not read those of all people. */

@@ -28,7 +28,6 @@ interface LogView extends Told {
   find(name: string): Promise<{ index: number; leaf: Buffer } | null>;
 }
 
-/** Bundles that are read at once. */
 const bundlesAtOnce = 16;
 const states = ['active', 'deprecated', 'yanked', 'withdrawn'] as const;
 
@@ -235,7 +234,6 @@ async function readAll(registry: Registry, org: string, view: LogView): Promise<
   }
 }
 
-/** What changed after an entry. */
 async function readChanges(registry: Registry, org: string, after: number, view: LogView): Promise<Read> {
   const changes: LoggedChange[] = [];
   let entry = after;

@@ -87,7 +87,6 @@ function nameFor(title: string, names: Set<string>): string {
   return name;
 }
 
-/** An operation in a list: a link, and what it does. */
 function operationLink({ operation, anchor }: PlacedOperation): Html {
   const { method, path, value } = operation;
   const label = markup`${methodHtml(method)} <code>${nameText(path, 300)}</code>`;

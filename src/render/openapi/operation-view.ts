@@ -17,7 +17,6 @@ export interface Media {
 
 /** The most media types of a body that are read. */
 const maxMedia = 50;
-/** The most examples of each. */
 const maxExamples = 20;
 
 /** The examples of a parameter or a body, with those that it refers to. `type`: the media type of what is serialized. */

@@ -102,7 +102,6 @@ function encodeSome(value: unknown): string {
   return encode(value).replace(/%(?:3A|2F|3F|40|24|2C|3B)/g, decodeURIComponent);
 }
 
-/** The fields of a property of a form, by its encoding. */
 function formFields(name: string, value: unknown, encoding: unknown): [string, string][] {
   const { style, explode } = objectOf(encoding);
   if (style === 'deepObject') return deepFields(name, value);

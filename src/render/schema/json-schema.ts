@@ -65,7 +65,6 @@ function jsonSchemaMarkdown(page: Page, [root, ...definitions]: readonly NamedSc
   return long.parts.join('');
 }
 
-/** The table of contents of a JSON Schema. */
 function jsonSchemaNavigation([root, ...definitions]: readonly NamedSchema[]): Html {
   const links = definitions.slice(0, longestNavigation).map(schemaLink);
   const more = definitions.length - links.length;

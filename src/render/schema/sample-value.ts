@@ -13,7 +13,6 @@ const maxItems = 12;
 /** What a sample is of: a request has what is required, what is simple beside it, and no read-only members. */
 type Side = 'request' | 'response';
 
-/** How many schemas were read. */
 interface Progress {
   read: number;
   side: Side;

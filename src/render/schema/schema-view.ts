@@ -273,7 +273,6 @@ const bare: SchemaView = {
   isFollowed: false,
 };
 
-/** Number of members to read in one schema. */
 function costOf(schema: JsonObject): number {
   const lists = [schema['required'], schema['enum'], schema['allOf'], schema['oneOf'], schema['anyOf']];
   const maps = [schema['properties'], schema['patternProperties'], schema['dependencies'], schema];

@@ -4,7 +4,6 @@ import { joinPieces } from './pieces.ts';
 import { hasBody, readPieces } from './request-body.ts';
 
 const forms = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\s*(?:;|$)/i;
-/** Most fields of a form. */
 const maxFields = 500;
 
 /**

@@ -63,7 +63,6 @@ export function refuseCrossSite(url: string, { always = false } = {}): RequestHa
   };
 }
 
-/** Longest path to return to. */
 const longest = 2048;
 
 /**

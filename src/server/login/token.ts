@@ -41,7 +41,6 @@ const algorithms = [
   'EdDSA',
   'Ed25519',
 ];
-/** Longest token to read. */
 const longest = 16 * 1024;
 /**
  * Seconds of difference between clocks, and the greatest age of a token whatever its own `exp` says

@@ -339,7 +339,6 @@ function ociError(code: ErrorCode, oci: OciCode, message: string): RegistryError
   return new RegistryError(code, message, { extra: { oci } });
 }
 
-/** Headers of every answer. */
 const ociHeaders: Fields = { 'Docker-Distribution-Api-Version': 'registry/2.0' };
 
 /** Tells clients how to send a key: as the password, with any name. */

@@ -121,7 +121,6 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
   throw new RegistryError('unavailable', 'The search index is not ready yet. Retry later.', { retryAfter: 10 });
 }
 
-/** What a search asks for. */
 interface Asked extends Required<SearchRequest> {
   hasFormat: boolean;
   /** Whether the documentation comes first. */

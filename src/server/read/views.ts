@@ -46,7 +46,6 @@ export function pageOf<T>(all: readonly T[], query: string, keyOf: (item: T) => 
   return { items, next: last !== undefined && start + limit < all.length ? encodeCursor(keyOf(last)) : null };
 }
 
-/** The place of each item by its key, kept with the list. */
 function placesIn<T>(all: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, number> {
   return places.getOrInsertComputed(all, () => new Map(all.map((item, index) => [keyOf(item), index])));
 }

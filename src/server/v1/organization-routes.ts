@@ -227,7 +227,6 @@ function coordinateIn(org: string, text: string): { coordinate: { org: string; t
   return parseCoordinate(text.startsWith('@') ? text : `@${org}/${text}`)!;
 }
 
-/** Whether a value is a position in the audit. */
 function isAuditPosition(value: unknown): value is AuditPosition {
   const { own, keys } = (value ?? {}) as Partial<AuditPosition>;
   return [own, keys].every((count) => Number.isSafeInteger(count) && count! >= 0);

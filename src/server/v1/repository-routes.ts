@@ -132,7 +132,6 @@ function isAbout({ connection, isOwn }: Synced, run: Run): boolean {
   return isConnected || run.documents.some((document) => isOwn(document, run));
 }
 
-/** A run as described in the API, with only its own documents. */
 async function describeRun(call: Call, { isOwn }: Synced, run: Run): Promise<object> {
   const shown = run.documents.filter((document) => isOwn(document, run));
   const documents = shown.map(async (document) => ({

@@ -9,7 +9,6 @@ import { findReadable } from '../../registry/readable.ts';
 import { guardOf, type Call, type CallAbout, type PublishCall, type ResourceCall } from './call.ts';
 import { nothingHere } from '../error-answers.ts';
 
-/** The name of the resource or site in the path. */
 function nameIn({ org, type, path }: Call): Name {
   return type === null
     ? siteCoordinate({ org, slug: path['site']! })

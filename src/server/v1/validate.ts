@@ -315,7 +315,6 @@ function withForms(document: DescribedSchema): DescribedSchema {
   return copy;
 }
 
-/** The JSON Pointer of each object in a document. */
 function pointersIn(document: DescribedSchema): Map<DescribedSchema, string> {
   const pointers = new Map<DescribedSchema, string>();
   const walk = (node: unknown, pointer: string): void => {

@@ -65,7 +65,6 @@ function isBuiltFile({ path, size }: BuiltFile): boolean {
   return typeof size === 'number' && isInside(path);
 }
 
-/** Whether a path stays in the folder of the build. */
 function isInside(path: unknown): boolean {
   if (typeof path !== 'string' || path.includes('\0')) return false;
   return path.split('/').every((segment) => segment !== '' && segment !== '.' && segment !== '..');

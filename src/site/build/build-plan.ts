@@ -143,7 +143,6 @@ function feedItems(scope: FeedScope): Item[] {
   return (['atom', 'json'] as const).map((format) => discoveryItem(feedPath(scope, format)));
 }
 
-/** The organizations that have resources or sites, each with the types of its resources. */
 function organizationsIn(resources: readonly Resource[], sites: PublicSnapshot['sites']): Map<string, ResourceType[]> {
   const typesByOrganization = new Map<string, Set<ResourceType>>(sites.map(({ org }) => [org, new Set()]));
   for (const { org, type } of resources) typesByOrganization.getOrInsert(org, new Set()).add(type);

@@ -127,7 +127,6 @@ function basisOf(
   return JSON.stringify([program, packed, host, files, paths, compiler.renderer, url, config.cache, config.sites]);
 }
 
-/** The kinds of problems. Each has a page. */
 async function listProblems(answers: Answers): Promise<ProblemKind[]> {
   const { body } = await answers.ask({ path: '/problems', accept: 'application/json' });
   return decodeJson<{ items: ProblemKind[] }>(body).items;

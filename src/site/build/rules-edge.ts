@@ -91,7 +91,6 @@ export const config = { path: '/*' };
   }),
 };
 
-/** The media types of documents, by the type of the resource. */
 const mediaTypes = Object.fromEntries(Object.entries(types).map(([type, about]) => [type, about.mediaTypes]));
 
 /** The files of an edge function that answers as the registry does, and what it knows of each resource. */

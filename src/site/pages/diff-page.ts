@@ -335,7 +335,6 @@ function pair(old: readonly string[], now: readonly string[]): SideRow[] {
   return rows;
 }
 
-/** The rows that changed and those around them. */
 function nearChanges(rows: readonly SideRow[]): (SideRow | null)[] {
   const isNear = (at: number) =>
     rows.slice(Math.max(0, at - context), at + context + 1).some(({ isChanged }) => isChanged);

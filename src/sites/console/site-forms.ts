@@ -233,7 +233,6 @@ export const appearanceForms: readonly Form[] = [
   },
 ];
 
-/** Offers the files of the site that fit. */
 async function offerFiles(request: ConsoleRequest): Promise<Record<string, Partial<Field>>> {
   const files = await filesOf(request);
   const fitting = (name: (typeof themeFiles)[number]) => files.filter((path) => fitsTheme(name, path));

@@ -22,7 +22,6 @@ export interface Theme {
 /** Members of a theme that are paths of files in the site. */
 export const themeFiles = ['logo', 'logoDark', 'icon', 'font', 'codeFont'] as const;
 
-/** Members of a theme that are colours. */
 const themeColours = ['accent', 'accentDark'] as const;
 
 /** Whether the text is a colour that a theme may have. */

@@ -59,7 +59,6 @@ export function kindOfFile(path: string, content: Uint8Array): { mediaType: stri
   return { mediaType };
 }
 
-/** What a path must be. */
 const pathFault =
   'A path has names of A-Z a-z 0-9 . _ - between slashes; each begins with a letter or digit, and the last ends with an extension.';
 
@@ -192,7 +191,6 @@ function fileOf(site: DocumentationSite, draft: Generation<Draft> | null): Draft
   return draft !== null && isMadeFor(site, { ...draft.value, at: draft.at }) ? draft.value.file : null;
 }
 
-/** What to record of a file of a site. */
 function draftOf({ id }: DocumentationSite, file: DraftFile | null): Draft {
   return { ...(id !== undefined && { site: id }), file };
 }

@@ -12,7 +12,6 @@ import { insteadOf } from '../../model/errors.ts';
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
 
-/** Entries in a segment. */
 const segmentLength = 256;
 /** Bytes of entries after which a segment takes no more. */
 const segmentSize = 1024 * 1024;

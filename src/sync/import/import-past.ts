@@ -101,7 +101,6 @@ function isDocument(path: string): boolean {
   return /\.(?:json|ya?ml)$/i.test(path);
 }
 
-/** Whether a file is there after these commits. */
 function isThere(history: readonly HistoryCommit[], path: string): boolean {
   const last = history.findLast(({ files }) => files.has(path));
   return last !== undefined && last.files.get(path) !== null;

@@ -59,7 +59,6 @@ interface RejectedDocument extends Pick<DocumentState, 'resource' | 'outcome'> {
   detail: string | null;
 }
 
-/** The most rejected documents that are described. */
 const maxRejected = 20;
 
 /** An owner whose repositories are followed, for people and programs. */

@@ -28,7 +28,6 @@ import { createOwnFunctions, type Batch, type OwnFinding, targetsOf, type Target
 const checkWork = 8;
 const findingWork = 20;
 
-/** The most names in one message. */
 const maxNames = 20;
 
 const severities: Readonly<Record<Level, Severity>> = { 0: 'error', 1: 'warning', 2: 'info', 3: 'info' };

@@ -22,7 +22,6 @@ function* operationsIn(
   }
 }
 
-/** The operations of a document. */
 function operationsOf(value: unknown, context: Context) {
   if (!isObject(value)) return [];
   return [...operationsIn(context.graph.follow(value['paths']), context)].map((each) => ({ ...each, document: value }));
@@ -63,7 +62,6 @@ function checkAdmin(adminUrl: string): Check {
 
 type Keys = readonly (string | number)[];
 
-/** Checks that the parameters in paths and the defined path parameters are the same. */
 function checkPathParameters(value: unknown, context: Context): Failure[] {
   if (!isObject(value)) return [];
   const failures: Failure[] = [];

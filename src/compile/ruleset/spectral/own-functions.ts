@@ -204,7 +204,6 @@ function keysIn(path: unknown, own: readonly (string | number)[]): OwnFinding['k
   return keys.length === own.length ? null : { from: 'target', keys: keys.slice(own.length) };
 }
 
-/** Where a target is, as functions see it. */
 function pathOf({ node: { value, place }, property }: Target): (string | number)[] {
   const keys = keysOf(place);
   return value === undefined && property !== place.key ? [...keys, property] : keys;

@@ -12,7 +12,6 @@ export type Step = { deep: boolean } & (
   | { kind: 'filter'; text: string; filter: Filter }
 );
 
-/** The longest expression. */
 const longest = 2000;
 
 /**

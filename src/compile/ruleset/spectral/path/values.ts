@@ -21,7 +21,6 @@ export type LogicalOperator = '&&' | '||';
 /** `~=` tests its left side with the regular expression on its right. */
 export type BinaryOperator = LogicalOperator | ValueOperator | '~=';
 
-/** The operators of two values. */
 type ValueOperator = keyof typeof operators;
 
 /** The value where JavaScript would throw, such as for a member of null. Anything that uses it does not match. */
