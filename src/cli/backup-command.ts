@@ -46,7 +46,6 @@ function ownKeysIn(folder: string): { path: string; use: string }[] {
   ].filter(({ path }) => existsSync(path));
 }
 
-/** Shows the progress of a copy. */
 function showCopied(say: (text: string) => void): (copied: Copied) => void {
   return ({ objects, entries }) => say(`Copying: ${objects} objects, ${entries} log entries`);
 }

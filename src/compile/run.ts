@@ -81,7 +81,6 @@ export function passGate(
   };
 }
 
-/** The most exempted findings that a report keeps. */
 const maxExemptions = 1000;
 
 function unusedProblem({ rule, at }: Exemption): Problem {

@@ -3,7 +3,6 @@ import { timeCell, type Cell, type Page, type Row, type Tone } from './pages.ts'
 
 type Health = Answered<'getHealth'>;
 
-/** The most rules that a row names. */
 const maxRules = 3;
 
 /** What the list can be narrowed to, for people. */

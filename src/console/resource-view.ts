@@ -90,7 +90,6 @@ export const resourcePage: Page = {
 const versionsLead =
   'Deprecate warns whoever reads a version. Yank keeps it for whoever names it, and ranges and latest pass it over. Withdraw deletes its bytes for everybody.';
 
-/** The first of those who use the resource. */
 async function usersSection(request: ConsoleRequest, target: Coordinate): Promise<Section> {
   const { body } = await perform(request, 'list{one}Dependants', { query: { limit: '10' } });
   return {

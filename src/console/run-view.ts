@@ -19,9 +19,7 @@ type Shown = Pick<Problem, 'rule' | 'severity' | 'message'> & {
 
 const tones = { error: 'bad', warning: 'warn', info: '' } as const;
 
-/** The most rows of one document on a page. */
 const maxRows = 50;
-/** The most places of one finding that are named. */
 const maxPlaces = 5;
 
 /** Where a file is shown at its host. */
@@ -99,7 +97,6 @@ export function runTable(runs: readonly RunRecord[], hrefOf: (id: string) => str
   };
 }
 
-/** The most rejected documents whose findings are shown. */
 const maxReports = 20;
 
 function hasReport(document: Read): document is Read & { report: ShownReport } {

@@ -269,7 +269,6 @@ export async function readPages<T>(
   return { items: all.slice(0, max), isComplete: false };
 }
 
-/** The most pull requests that are read per repository. */
 const maxPulls = 200;
 const maxPullPages = 10;
 

@@ -14,7 +14,6 @@ import type { FoundRepositories, FoundRepository, HostOwner, HostRepository, Hos
 import { nameOn, idIn, textAt, valueAt } from './payload.ts';
 import { createInOrder } from '../scheduling/turns.ts';
 
-/** The most repositories of one owner that are listed. */
 const maxRepositories = 2000;
 /** Gitea has at least 20 on a page. */
 const maxPages = 100;

@@ -49,7 +49,6 @@ export interface Listed {
   captures: readonly string[] | null;
 }
 
-/** The most files that one pattern may match. */
 const maxMatches = 1000;
 
 /**

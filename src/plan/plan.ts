@@ -20,7 +20,6 @@ import type { Registry } from '../registry/registry.ts';
 import type { Projection } from '../store/log/state.ts';
 import { readJson } from '../registry/stored.ts';
 
-/** The most problems in `stele.yaml` that a run quotes. */
 const maxQuotes = 10;
 
 /** A resource that is connected to a repository. */

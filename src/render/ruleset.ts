@@ -26,7 +26,6 @@ interface PlacedRule {
 
 const maxLeftOut = 500;
 
-/** The reference of a ruleset: its description and a table of its rules. */
 function rulesetHtml(
   page: Pick<Page, 'document' | 'descriptions'>,
   rules: readonly PlacedRule[],
@@ -216,7 +215,6 @@ function rulesetMarkdown(document: JsonObject, rules: readonly PlacedRule[], bud
   return long.parts.join('');
 }
 
-/** The table of contents of a ruleset. */
 function rulesetNavigation(rules: readonly PlacedRule[]): Html {
   const links = rules
     .slice(0, longestNavigation)

@@ -7,7 +7,6 @@ import { setImmediate as othersTurn } from 'node:timers/promises';
  * the memory or all compilers.
  */
 const atOnceOfOne = 8;
-/** Requests of one organization that may wait. */
 const maxWaiting = 32;
 /** Seconds before a rejected caller may retry. */
 const retryAfter = 5;

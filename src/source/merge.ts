@@ -29,7 +29,6 @@ interface Side {
   files: ReadonlyMap<string, string>;
 }
 
-/** The most conflicting paths that are named. */
 const maxPaths = 20;
 /** Bytes of all files that both sides changed. */
 const maxMergedBytes = 64 * 2 ** 20;

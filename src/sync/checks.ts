@@ -62,7 +62,6 @@ async function latestNow(registry: Registry, name: string): Promise<string | nul
   return parsed === null ? null : ((await findResource(registry, parsed.coordinate))?.latest ?? null);
 }
 
-/** The most checks reported for one pull request. */
 const maxChecks = 50;
 
 /**

@@ -34,7 +34,6 @@ interface CheckOptions extends CommonOptions {
   report?: CheckOutput[];
 }
 
-/** A file to write the findings to. */
 interface CheckOutput {
   format: LintFormat;
   file: string;

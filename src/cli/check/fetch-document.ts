@@ -6,7 +6,6 @@ import { createUpload } from '../../source/upload.ts';
 import { openFolder, type FolderLimits } from '../../source/folder.ts';
 import type { Snapshot } from '../../source/snapshot.ts';
 
-/** The most seconds that a download may take. */
 const maxSeconds = 60;
 
 /** Whether an argument is the URL of a document. */

@@ -45,7 +45,6 @@ function problem(name: string, detail: string, advice: string): DoctorCheck {
   return { name, state: 'problem', detail, advice };
 }
 
-/** What an error says, in one line. */
 function reasonOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split('\n')[0]!;
 }

@@ -11,7 +11,6 @@ import {
 import type { Config, detectSpec } from '@redocly/openapi-core';
 import { changeRule } from './redocly.ts';
 
-/** How many properties are looked at for one schema. */
 const maxProperties = 100_000;
 
 /**

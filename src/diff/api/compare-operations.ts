@@ -67,7 +67,6 @@ function compareItems(walk: Walk, parent: Unit, before: Operation, after: Operat
   }
 }
 
-/** Whether the path items have equal parameters. */
 function sameItems(walk: Walk, before: Operation, after: Operation): boolean {
   if (before.items.length !== after.items.length) return false;
   return before.items.every((item, at) => {

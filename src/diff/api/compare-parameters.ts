@@ -123,7 +123,6 @@ interface What {
   subject: string;
 }
 
-/** Compares two parameters of requests, or two headers of responses. */
 function compareParameter(walk: Walk, parent: Unit, before: Parameter, after: Parameter, what: What): void {
   const { direction, role, subject } = what;
   const places = { before: before.place, after: after.place };

@@ -244,7 +244,6 @@ function patternsOf({ side, flat }: SchemaView): Map<string, Schema> {
   return new Map([...groups].map(([pattern, found]) => [pattern, found.map(([, place]) => place)]));
 }
 
-/** Whether a property is marked with `readOnly` or `writeOnly`. */
 function hasFlag(side: Side, schema: Schema, flag: 'readOnly' | 'writeOnly'): boolean {
   return flatten(side, schema).parts.some(({ value }) => value[flag] === true);
 }

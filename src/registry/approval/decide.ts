@@ -82,7 +82,6 @@ export async function whyNotDecide(
   return `${compared.unknown} wrote it, and may be you: no account that signed in here in the last 180 days has this name or address. Whoever wrote it signs in once, or whoever runs the registry decides.`;
 }
 
-/** The most people who are named as those who may decide. */
 const maxApprovers = 10;
 
 /** The people who may decide about what is held, as of their last sign-in. */

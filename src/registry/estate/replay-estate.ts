@@ -52,7 +52,6 @@ export function estateRef(org: string, what: 'replay' | 'request'): string {
 /** Milliseconds between two times that a replay keeps what it has. */
 const beat = 60_000;
 
-/** The most rules of one document that are kept. */
 const maxRules = 100;
 
 /**

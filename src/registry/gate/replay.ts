@@ -69,7 +69,6 @@ export interface ReplayPage {
 
 const none: Totals = { checked: 0, newlyBlocked: 0, unblocked: 0, others: 0 };
 
-/** The most findings quoted for one document. */
 const maxQuotes = 20;
 
 /**

@@ -28,7 +28,6 @@ export interface NewRights {
 /** What Stele itself uses: its documentation, what `stele serve` publishes, a page of the console. The configuration may name them. */
 const ownNames = ['stele', 'local', 'new'];
 
-/** The most rights that an organization may give. */
 const maxRights = 500;
 
 /**

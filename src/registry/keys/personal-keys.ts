@@ -19,7 +19,6 @@ export interface NewPersonalKey {
   expiresAt?: string;
 }
 
-/** Live keys that a person may have. */
 const maxKeys = 50;
 const day = 24 * 60 * 60 * 1000;
 

@@ -170,7 +170,6 @@ export function apiHtml(
   return { html, isCut: long.isCut, pages: pagesOf(page, intro, sections, start.length + lengthOf(intro)) };
 }
 
-/** The most schemas that have an example. */
 const maxSamples = 500;
 
 function sectionOf(title: string, anchor: string): Omit<Section, 'pieces'> {
@@ -241,7 +240,6 @@ function serversHtml({ document, descriptions }: Page, { groups }: Api): Html {
     })}`;
 }
 
-/** The variables of a server URL with their values. */
 function variablesHtml(descriptions: Page['descriptions'], variables: unknown): Html {
   const all = entriesOf(variables).slice(0, 50);
   if (all.length === 0) return nothing;

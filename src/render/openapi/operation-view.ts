@@ -15,7 +15,6 @@ export interface Media {
   encoding?: unknown;
 }
 
-/** The most media types of a body that are read. */
 const maxMedia = 50;
 const maxExamples = 20;
 

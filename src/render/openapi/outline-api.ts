@@ -6,7 +6,6 @@ import { firstParagraph, shorten } from '../markdown.ts';
 import { empty, longest, namedSchema } from '../outline.ts';
 import { listLimit, operationsOf, summaryOf, type ApiOperation } from './list-operations.ts';
 
-/** The most parameters of one operation that are named. */
 const maxParameters = 100;
 
 /** The outline of an API. */

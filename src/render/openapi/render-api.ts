@@ -25,7 +25,6 @@ import { requirementsOf } from './operation-view.ts';
 // Number of entries from which the table of contents folds its groups.
 const foldsAt = 60;
 
-/** The table of contents of an API. */
 function apiNavigation(api: Api): Html {
   const count = api.groups.reduce((sum, { operations }) => sum + operations.length, api.webhooks.length);
   const isFolded = count > foldsAt;

@@ -47,7 +47,6 @@ function sample(schemas: Schemas, schema: unknown, depth: number, progress: Prog
   return null;
 }
 
-/** Whether there is room for optional members. */
 function hasRoom(depth: number, { read }: Progress): boolean {
   return depth < deepest.optional && read < maxSchemas.optional;
 }

@@ -164,7 +164,6 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
 
 type UserPrincipal = Extract<Principal, { kind: 'user' }>;
 
-/** The most groups to keep of a person. */
 const maxGroups = 1000;
 
 /** Where the provider sends people back to. */

@@ -120,7 +120,6 @@ async function answerAbsent(read: ReadRequest, address: ResourceAddress): Promis
   if (!answerMethod(read, 'private')) await sendUnpublished(read, rejected);
 }
 
-/** The most versions that an error names. */
 const maxNamed = 20;
 
 /** The error for a version that is withdrawn, or was never there, names the newest others. */

@@ -269,7 +269,6 @@ export const disconnectOperations = operationsAbout('resource', {
   },
 });
 
-/** The most rejected documents of a run whose reports are in an answer. */
 const maxReports = 20;
 
 function followed({ registry, context, org }: Call): Promise<FollowedRepository[]> {

@@ -87,7 +87,6 @@ function whyOf(from: GrantedVersion, { resource, version }: GrantedVersion): str
   return `${version.label} is compared with ${from.version.label}, ${isUsual ? whyCompared(resource, version) : 'as you chose'}.`;
 }
 
-/** The most versions that can be chosen. */
 const maxChoices = 100;
 
 /** Two choices of versions to compare. Null where there is one version, and in a build, which cannot compare. */

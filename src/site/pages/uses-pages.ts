@@ -13,7 +13,6 @@ import type { Site } from '../site.ts';
 import { crumbsWithin, organizationTitle } from './crumbs.ts';
 import { dayOf } from './describe-version.ts';
 
-/** The most nodes of a drawing: more cannot be read, and take long. */
 const maxNodes = 60;
 
 /** Pixels. A character of the font for code at 13 px has 7.8. */

@@ -12,7 +12,6 @@ import { listReadable, listReadableSites } from '../../registry/readable.ts';
 import { judgeCommit } from '../guard.ts';
 import { withLease } from '../lease.ts';
 
-/** The most renames that are followed from one record to the next. */
 const maxRenames = 10;
 
 /** The id under which a followed repository goes on, after all its renames. */
