@@ -20,7 +20,7 @@ import { referencesIn, unitsReaching, type Fact, type Unit, type Walk } from './
 interface FactGroup {
   fact: Fact;
   /** Of each place where it was found. */
-  decidedBy: Fact['decidedBy'][];
+  decidedBy: Set<Fact['decidedBy']>;
   order: number;
   operations: Set<number>;
 }
@@ -46,9 +46,9 @@ export function conclude({ walk, root, operations }: ComparedApis): Comparison {
         fact.after,
         fact.message,
       ].join('\n');
-      const group = groups.get(key) ?? { fact, decidedBy: [], order: groups.size, operations: new Set() };
+      const group = groups.get(key) ?? { fact, decidedBy: new Set(), order: groups.size, operations: new Set() };
       groups.set(key, group);
-      group.decidedBy.push(fact.decidedBy);
+      group.decidedBy.add(fact.decidedBy);
       if (operation !== null) group.operations.add(operation);
     }
   };
@@ -94,7 +94,7 @@ export function conclude({ walk, root, operations }: ComparedApis): Comparison {
         fingerprintOf && {
           fingerprint: fingerprintOf(
             { ...fact, ...cut },
-            decidedBy,
+            [...decidedBy],
             [...reached].map((at) => operations[at]!.name),
           ),
         }),
