@@ -31,6 +31,8 @@ export interface OpenRegistry extends Registry {
    * not work here.
    */
   isolation(): Promise<Isolation>;
+  /** Starts a sandbox before somebody waits for one. */
+  prepare(): void;
   close(): Promise<void>;
 }
 
@@ -60,7 +62,6 @@ export async function openRegistry(
     isForeground,
     codeFolder: `${config.cacheFolder}/code`,
   });
-  if (hasSpare) compiler.prepare(config.limits);
   const source = openSource({
     folder: `${config.cacheFolder}/mirrors`,
     allowLocalRepositories: true,
@@ -112,6 +113,7 @@ export async function openRegistry(
       ...(remembering && { results: remembering.use() }),
     }),
     isolation: () => compiler.isolation(),
+    prepare: () => compiler.prepare(config.limits),
     async close() {
       await refs.settle();
       await compiler.close();

@@ -116,7 +116,8 @@ export async function createDamageable(): Promise<{ files: Files; kinds: Record<
   await fillLog(registry.bucket);
   const files = await filesOf(registry.bucket);
   const keysIn = (prefix: string) => [...files.keys()].filter((key) => key.startsWith(prefix));
-  const large = keysIn('objects/').sort((a, b) => files.get(b)!.byteLength - files.get(a)!.byteLength);
+  const bySize = (prefix: string) => keysIn(prefix).sort((a, b) => files.get(a)!.byteLength - files.get(b)!.byteLength);
+  const large = bySize('objects/').toReversed();
   const acme = (sequence: number) => entryKey('@acme', sequence);
   const pairOf = ([one, other]: readonly string[]): Pair => [one!, other!];
   const kinds: Record<(typeof kindsOfKeys)[number], Pair> = {
@@ -129,8 +130,9 @@ export async function createDamageable(): Promise<{ files: Files; kinds: Record<
     'newest entry of registry': [entryKey('registry', 3), entryKey('registry', 2)],
     head: [headKey({ log: '@acme', sequence: 3 }), headKey({ log: 'registry', sequence: 3 })],
     answer: pairOf(keysIn('work/idempotency/')),
-    preview: pairOf(keysIn('previews/').filter((key) => previewPart(key) === null)),
-    'part of a preview': pairOf(keysIn('previews/').filter((key) => previewPart(key) !== null)),
+    // By size: their names are random, and the byte that is flipped is another in each.
+    preview: pairOf(bySize('previews/').filter((key) => previewPart(key) === null)),
+    'part of a preview': pairOf(bySize('previews/').filter((key) => previewPart(key) !== null)),
     'batch of the public log': pairOf(keysIn(batchesFolder).sort()),
     'newest batch of the public log': pairOf(keysIn(batchesFolder).sort().toReversed()),
     'bundle of the public log': pairOf(keysIn(tilesFolder).concat(keysIn(batchesFolder))),

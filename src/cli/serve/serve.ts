@@ -197,6 +197,7 @@ async function serveRegistry(
   let background: Background | null = null;
   let changes: Awaited<ReturnType<typeof followChanges>> | null = null;
   try {
+    if (!isDev) registry.prepare();
     if (!isAnswerOnly) background = await openBackground(registry, queue, config.url ?? server.url);
     const now = () => configure(`${Date.now()}`);
     changes = dev && (await followChanges({ server, dev, file, config, configure: now, log: registry.log }));
