@@ -73,6 +73,24 @@ await bundle('cli.js', 'bundle/', (id) => id === 'commander' || id === 'lru-cach
 await writeFile(`${dist}cli.js`, "#!/usr/bin/env node\nimport './cli/require-node.js';\nimport('./bundle/cli.js');\n");
 
 /**
+ * While a snapshot is built, V8 has no methods of maps that it adds when a process starts from it. They go before the
+ * snapshot is written.
+ */
+const buildsWithUpsert = `const { startupSnapshot: snapshotNow } = require('node:v8');
+if (snapshotNow.isBuildingSnapshot()) {
+  const methods = {
+    getOrInsertComputed(key, make) { return this.has(key) ? this.get(key) : (this.set(key, make(key)), this.get(key)); },
+    getOrInsert(key, value) { return this.getOrInsertComputed(key, () => value); },
+  };
+  const prototypes = [Map.prototype, WeakMap.prototype];
+  for (const prototype of prototypes) Object.assign(prototype, methods);
+  snapshotNow.addSerializeCallback(() => {
+    for (const prototype of prototypes) for (const name of Object.keys(methods)) delete prototype[name];
+  });
+}
+`;
+
+/**
  * Bundles a program of sandboxes into one CommonJS file, which is what a startup snapshot is made of
  * (`make-snapshot.ts`). In its own place: sandboxes are started by its path.
  */
@@ -86,7 +104,7 @@ async function bundleWorker(name: string): Promise<void> {
     transform: { define: { 'import.meta.url': 'bundleUrl' } },
     logLevel: 'warn',
   });
-  const banner = `const bundleUrl = require('node:url').pathToFileURL(__filename).href;
+  const banner = `${buildsWithUpsert}const bundleUrl = require('node:url').pathToFileURL(__filename).href;
 globalThis.closeRequire = () => {
   delete globalThis.closeRequire;
   require = (name) => {
