@@ -5,12 +5,13 @@ import type { Command } from 'commander';
 import type { CollectedFile, Compiler } from '../compile/compile.ts';
 import type { Config } from '../config.ts';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
-import type { Run, RunDocument } from '../model/connection.ts';
+import type { Run } from '../model/connection.ts';
 import { types } from '../model/kinds.ts';
 import type { Visibility } from '../model/access.ts';
 import { createReport, outcomeIn, type Report, adviceIn } from '../model/problem.ts';
 import type { View } from '../model/artifact.ts';
 import { openDocument } from './check/fetch-document.ts';
+import type { components } from '../server/v1/management.d.ts';
 import { openRegistryAt, refusalIn, type RegistryAnswer, type RegistryClient } from './registry-client.ts';
 import { requireDate, withCompiler, type CommonOptions } from './command-context.ts';
 import { withProgress, adviseRepository, complain, formatReport, print, printJson, seenFromHere } from './output.ts';
@@ -67,7 +68,7 @@ async function send(
   const checked = reportIn(answer);
   const { status, body: said } = answer;
   if (status === 200 || status === 201) {
-    const { outcome, coordinate: named, digest, url } = said as unknown as Accepted;
+    const { outcome, coordinate: named, digest, url } = said as components['schemas']['Published'];
     const resource = created && !dryRun ? await registry.demand('GET', `/v1/${type}/${slug}`) : null;
     const visibility = resource && (resource['visibility'] as Visibility);
     return { outcome, version: named, digest, url, created, visibility, dryRun, detail: null, report: checked };
@@ -79,18 +80,8 @@ async function send(
   throw refusalIn(answer);
 }
 
-/** The members used here of a successful response to a publish. */
-interface Accepted {
-  outcome: 'published' | 'unchanged';
-  coordinate: string;
-  digest: string;
-  url: string;
-}
-
-/** A run as `/v1` describes it: with the documents of one resource. */
-interface DescribedRun extends Omit<Run, 'url' | 'documents'> {
-  documents: { path: string; outcome: RunDocument['outcome']; version: string | null; detail: string | null }[];
-}
+/** A run with the documents of one resource. */
+type DescribedRun = Omit<Run, 'url' | 'documents'> & Pick<components['schemas']['Run'], 'documents'>;
 
 /** Starts a sync on a running registry and waits for it. */
 export async function syncRemotely(registry: string, coordinate: Coordinate): Promise<Run> {

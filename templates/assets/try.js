@@ -646,8 +646,8 @@ function addJsonHelp(row, editor) {
   };
   button.addEventListener('click', () => {
     // Numbers keep their digits; a browser without them cannot lay out.
-    const kept = (_, value, { source }) => (typeof value === 'number' ? JSON.rawJSON(source) : value);
-    editor.value = JSON.stringify(JSON.parse(editor.value, kept), null, 2);
+    const exact = (_, value, { source }) => (typeof value === 'number' ? JSON.rawJSON(source) : value);
+    editor.value = JSON.stringify(JSON.parse(editor.value, exact), null, 2);
     editor.dispatchEvent(new Event('input', { bubbles: true }));
   });
   editor.setAttribute('aria-describedby', said.id);

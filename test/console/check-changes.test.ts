@@ -52,7 +52,7 @@ test('the check says whom a break breaks: who gets the version and who stays, ap
     const $schema = 'https://json-schema.org/draft/2020-12/schema';
     return JSON.stringify({ $schema, type: 'object', required, properties: { amount: { type: 'integer' } } });
   };
-  const send = (path: string, document: string, verb: 'check' | 'go', version: string) =>
+  const sendTo = (path: string, document: string, verb: 'check' | 'go', version: string) =>
     admin.send(`/console/acme/${path}/publish`, {
       '/document': document,
       '/version': version,
@@ -60,7 +60,7 @@ test('the check says whom a break breaks: who gets the version and who stays, ap
       do: verb,
     });
   await publishVersion(server.registry, '@acme/schemas/money', '1.0.0', { document: {} });
-  await send('schemas/money', money(), 'go', '1.1.0');
+  await sendTo('schemas/money', money(), 'go', '1.1.0');
   for (const [slug, range] of [
     ['ranged', '^1'],
     ['pinned', '1.1.0'],
@@ -74,7 +74,7 @@ test('the check says whom a break breaks: who gets the version and who stays, ap
       versions: resource.versions.map((version) => ({ ...version, dependencies })),
     }));
   }
-  const { text } = await send('schemas/money', money('amount'), 'check', '1.2.0');
+  const { text } = await sendTo('schemas/money', money('amount'), 'check', '1.2.0');
   const [, told] = /<h3>Whom it breaks<\/h3>(.*?)<p class="quiet">/s.exec(text) ?? [];
   // The compiler of this world finds that nothing changes for them.
   expect(told).toContain('It breaks none of 1 user at their next publish.');

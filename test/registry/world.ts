@@ -300,7 +300,7 @@ function createFakeCompiler(): FakeCompiler {
               ? 'redocly-ruleset'
               : null;
         if (kind === null) return [];
-        const types: Record<string, ResourceType> = {
+        const typeOfKind: Record<string, ResourceType> = {
           openapi: 'apis',
           'json-schema': 'schemas',
           'redocly-ruleset': 'rulesets',
@@ -308,7 +308,7 @@ function createFakeCompiler(): FakeCompiler {
         return [
           {
             path,
-            type: types[kind]!,
+            type: typeOfKind[kind]!,
             kind,
             title: (value?.['info'] as { title?: string } | undefined)?.title ?? null,
             ...identityOf(value),

@@ -2,9 +2,9 @@ import { Command, Option } from 'commander';
 import { scopes } from '../../model/access.ts';
 import { complain, print, printJson } from '../output.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { isUsable, type Key } from '../../model/key.ts';
-import type { Webhook } from '../../model/event.ts';
+import { isUsable } from '../../model/key.ts';
 import type { CommonOptions } from '../command-context.ts';
+import type { components } from '../../server/v1/management.d.ts';
 import { withClient, type Client } from './with-client.ts';
 
 interface OrganizationOptions extends VerbOptions {
@@ -17,14 +17,7 @@ interface OrganizationOptions extends VerbOptions {
   resource?: string[];
 }
 
-/** The members used here of rights as `/v1` describes them. */
-interface Rights {
-  id: string | null;
-  group: string | null;
-  person: string | null;
-  scopes: string[];
-  resources: string[] | null;
-}
+type Rights = components['schemas']['GivenRights'];
 
 function lineOf({ id, group, person, scopes: held, resources }: Rights): string {
   return [id ?? 'configuration', group ?? person, held.join(','), resources?.join(',') ?? '*'].join('\t');
@@ -102,8 +95,7 @@ interface KeysOptions extends VerbOptions {
   last?: boolean;
 }
 
-/** The members used here of a key as `/v1` describes it. */
-type ShownKey = Pick<Key, 'id' | 'name' | 'scopes' | 'resources' | 'createdAt' | 'expiresAt' | 'revokedAt'>;
+type ShownKey = components['schemas']['Key'];
 
 const keyVerbs: readonly Verb<KeysOptions>[] = [
   {
@@ -178,8 +170,7 @@ interface WebhookOptions extends VerbOptions {
   format?: string;
 }
 
-/** The members used here of an endpoint as `/v1` describes it. */
-type Endpoint = Pick<Webhook, 'id' | 'url' | 'state' | 'events' | 'resources'>;
+type Endpoint = components['schemas']['Webhook'];
 
 const anEndpoint: NonNullable<Verb<WebhookOptions>['argument']> = [
   '<id>',

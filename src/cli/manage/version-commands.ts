@@ -4,6 +4,7 @@ import { RegistryError } from '../../model/errors.ts';
 import { nameOf } from '../../model/resource.ts';
 import { requireCoordinate, type CommonOptions } from '../command-context.ts';
 import { complain, countOf, print, printJson } from '../output.ts';
+import type { components } from '../../server/v1/management.d.ts';
 import { withClient } from './with-client.ts';
 
 interface ChangeOptions extends CommonOptions {
@@ -13,8 +14,7 @@ interface ChangeOptions extends CommonOptions {
   dryRun?: boolean;
 }
 
-/** Who uses a version, as `/v1` describes it. */
-type User = { coordinate: string; version: string } | { consumer: { organization: string; name: string } };
+type User = components['schemas']['DependantList']['items'][number];
 
 interface StatusCommand {
   name: string;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { isSlug } from '../../model/address.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import type { OpenRegistry } from '../../open.ts';
 import { operator, withRegistry, withStore } from '../command-context.ts';
 import { askingWith, openRegistryAt, type RegistryClient } from '../registry-client.ts';
@@ -38,12 +38,14 @@ async function clientOf(registry: OpenRegistry, org: string): Promise<Client> {
     { createSyncQueue },
     { createPulls },
     { digestOf },
+    { nothingHere },
   ] = await Promise.all([
     import('../../server/v1/operations.ts'),
     import('../../server/v1/api-description.ts'),
     import('../../sync/queue.ts'),
     import('../../pulls/pulls.ts'),
     import('../../model/digest.ts'),
+    import('../../server/error-answers.ts'),
   ]);
   const queue = createSyncQueue(registry, createPulls);
   const url = registry.config.url ?? '';
@@ -62,17 +64,26 @@ async function clientOf(registry: OpenRegistry, org: string): Promise<Client> {
       ifMatch: undefined,
       closed: () => new AbortController().signal,
     } as const;
-    const answer = await operations.perform(route.operations.get(method.toLowerCase())!, asker, {
-      path: values,
-      query: new Map(new URLSearchParams(query)),
-      headers: new Map(),
-      readBody: async () => {
-        if (body === undefined) return null;
-        const value = JSON.parse(text) as { document?: string };
-        const document = value.document === undefined ? null : Buffer.from(value.document);
-        return { value, document, digest: digestOf(text), size: text.length };
-      },
-    });
+    const answer = await operations
+      .perform(route.operations.get(method.toLowerCase())!, asker, {
+        path: values,
+        query: new Map(new URLSearchParams(query)),
+        headers: new Map(),
+        readBody: async () => {
+          if (body === undefined) return null;
+          const value = JSON.parse(text) as { document?: string };
+          const document = value.document === undefined ? null : Buffer.from(value.document);
+          return { value, document, digest: digestOf(text), size: text.length };
+        },
+      })
+      .catch((error: unknown) => {
+        // The operator may read everything, so it is not there.
+        if (!isRegistryError(error, 'not_found') || error.message !== nothingHere) throw error;
+        throw new RegistryError(
+          'not_found',
+          `The data folder has no ${path.split('/').slice(2, 4).join('/')} of ${org}.`,
+        );
+      });
     return { status: answer.status, body: (answer.body ?? {}) as Record<string, unknown> };
   });
 }

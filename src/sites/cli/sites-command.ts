@@ -1,14 +1,9 @@
 import { Command } from 'commander';
 import { RegistryError } from '../../model/errors.ts';
 import { currentOf, formatSite, parseSite, type SiteName } from '../model/documentation-site.ts';
-import {
-  operator,
-  readConfig,
-  withRegistry,
-  withRegistryToRead,
-  type CommonOptions,
-} from '../../cli/command-context.ts';
+import { readConfig, withRegistry, withRegistryToRead, type CommonOptions } from '../../cli/command-context.ts';
 import { complain, formatReport, print, printJson, withProgress } from '../../cli/output.ts';
+import { withClient } from '../../cli/manage/with-client.ts';
 import { openRegistryAt } from '../../cli/registry-client.ts';
 import {
   checkHere,
@@ -87,8 +82,8 @@ export function sitesCommand(): Command {
     .argument('<deployment>', 'number of the deployment')
     .option('--registry <url>', remoteHelp)
     .action(async (name: string, earlier: string, _options: unknown, command: Command) => {
-      const { registry, json } = command.optsWithGlobals<SitesOptions>();
-      const deployment = await rollBack(command, requireSite(name), earlier, registry);
+      const { json } = command.optsWithGlobals<SitesOptions>();
+      const deployment = await rollBack(command, requireSite(name), earlier);
       if (json) return printJson({ deployment, again: earlier });
       print(deployment);
       complain(`${name} shows what deployment ${earlier} was, as deployment ${deployment}.`);
@@ -181,14 +176,10 @@ async function list(command: Command, { registry: there, org }: SitesOptions): P
   );
 }
 
-async function rollBack(command: Command, site: SiteName, earlier: string, there: string | undefined): Promise<string> {
-  if (there === undefined)
-    return withRegistry(command, async (registry) => {
-      const { publishAgain } = await import('../registry/publish-site.ts');
-      return (await publishAgain(registry, site, earlier, operator)).deployment.label;
-    });
-  const registry = await openRegistryAt(there, site.org);
-  const { deployment } = await registry.demand('POST', `/v1/sites/${site.slug}/publish`, { deployment: earlier });
+async function rollBack(command: Command, { org, slug }: SiteName, earlier: string): Promise<string> {
+  const { deployment } = await withClient(command, org, ({ demand }) =>
+    demand('POST', `/v1/sites/${slug}/publish`, { deployment: earlier }),
+  );
   return (deployment as { id: string }).id;
 }
 
