@@ -2,7 +2,7 @@ import { placeOf } from '../model/record-places.ts';
 import type { Bucket } from './bucket.ts';
 import type { Generation, Records, RecordsOptions } from './records.ts';
 import type { Head } from './log/heads.ts';
-import { type DamagedLog, type Log, type Logs, createLogs } from './log/organization-logs.ts';
+import { type DamagedLog, type Logs, createLogs } from './log/organization-logs.ts';
 import type { Projection } from './log/state.ts';
 import type { LoggedChange, Noted, PastGeneration } from './log/history.ts';
 import { assertName, createWork, type Work } from './work.ts';
@@ -107,7 +107,10 @@ export interface Refs extends Records, RecordLists, RecordHistory, RecordChanges
 }
 
 /** Creates the records on a bucket. */
-export function createRefs(bucket: Bucket, options: RecordsOptions): Refs & Pick<Log, 'use' | 'settle'> {
+export function createRefs(
+  bucket: Bucket,
+  options: RecordsOptions,
+): Refs & Pick<ReturnType<typeof createLogs>, 'use' | 'settle'> {
   const listeners = new Set<(name: string) => void>();
   const changed = (name: string): void => {
     for (const listener of listeners) listener(name);

@@ -13,34 +13,14 @@ export interface LogDamage {
   detail: string;
 }
 
-/** Reads what is appended to a log by other processes. */
-export interface Follower {
-  /** Reads to the end. Rejects with `corrupt` at an entry that is damaged or missing. */
-  follow(): Promise<void>;
-  /** Whether that was done within `maxAge` milliseconds. */
-  isFresh(maxAge: number): boolean;
-  /** Whether the log was read to its end within `maxAge` milliseconds. Own appends do not count. */
-  wasRead(maxAge: number): boolean;
-  /** As `follow`, unless that was done within `maxAge` milliseconds. Callers share a running read that is as young. */
-  refresh(maxAge: number): Promise<void>;
-  /** Notes that nothing else had been appended at a time. */
-  wasAtEnd(time: number): void;
-  /** Notes that an entry was written: if it is missing, the log is damaged. */
-  expect(sequence: number): void;
-  /** Notes that an entry that was read is not there any more, or another one. Nothing behind it is read until it is back. */
-  lose(entry: { sequence: number; digest: Digest }): void;
-  /** Where the last read had to stop; null if it reached the end. */
-  damage(): LogDamage | null;
-}
-
 /** Milliseconds between two lists of the newest entry, and of a log that lost its newest: it may be repaired. */
 const pause = 60_000;
 const shortPause = 1000;
 
 /**
- * Follows a log from its state on. A missing entry is not taken for the end: `newest`, the number of
- * the newest entry that is there, and `expected`, of the newest that others know of, say how far the
- * log reaches, and so does a list now and then.
+ * Follows a log from its state on: reads what other processes append to it. A missing entry is not
+ * taken for the end: `newest`, the number of the newest entry that is there, and `expected`, of the
+ * newest that others know of, say how far the log reaches, and so does a list now and then.
  */
 export function followLog(
   bucket: Bucket,
@@ -60,7 +40,7 @@ export function followLog(
     /** Called with each entry that was read. */
     read: (entry: SealedEntry) => void;
   },
-): Follower {
+) {
   let lookedAt = openedAt;
   /** The newest entry that was ever written, as far as is known here. */
   let end = Math.max(newest, expected);
@@ -112,6 +92,7 @@ export function followLog(
     }
   }
 
+  /** Reads to the end. Rejects with `corrupt` at an entry that is damaged or missing. */
   async function follow(): Promise<void> {
     // If the bucket cannot be listed, reading it reports why.
     const looked = look().catch(() => undefined);
@@ -120,13 +101,16 @@ export function followLog(
     if (damage !== null) throw corrupt(`Entry ${damage.entry} of the log ${log}: ${damage.detail}`);
   }
 
+  /** Whether that was done within `maxAge` milliseconds. */
   const isFresh = (maxAge: number): boolean => monotonic() - checkedAt < maxAge;
 
   return {
     follow,
     isFresh,
-    wasRead: (maxAge) => isFresh(maxAge) && monotonic() - readAt < maxAge,
-    refresh(maxAge) {
+    /** Whether the log was read to its end within `maxAge` milliseconds. Own appends do not count. */
+    wasRead: (maxAge: number) => isFresh(maxAge) && monotonic() - readAt < maxAge,
+    /** As `follow`, unless that was done within `maxAge` milliseconds. Callers share a running read that is as young. */
+    refresh(maxAge: number): Promise<void> {
       if (isFresh(maxAge)) return Promise.resolve();
       const time = monotonic();
       if (following && time - following.startedAt < maxAge) return following.answer;
@@ -138,18 +122,21 @@ export function followLog(
       });
       return answer;
     },
-    // The append may have taken long, and others may have appended meanwhile.
-    wasAtEnd: (time) => void (checkedAt = Math.max(checkedAt, time)),
-    expect(sequence) {
+    /** Notes that nothing else had been appended at a time. It may be long ago, and others may have appended since. */
+    wasAtEnd: (time: number) => void (checkedAt = Math.max(checkedAt, time)),
+    /** Notes that an entry was written: if it is missing, the log is damaged. */
+    expect(sequence: number): void {
       end = Math.max(end, sequence);
       // Nothing that was read before counts as the end any more.
       if (sequence > state.sequence) checkedAt = Number.NEGATIVE_INFINITY;
     },
-    lose(entry) {
+    /** Notes that an entry that was read is not there any more, or another one. Nothing behind it is read until it is back. */
+    lose(entry: { sequence: number; digest: Digest }): void {
       gone = entry;
       lookedAt = monotonic();
       checkedAt = Number.NEGATIVE_INFINITY;
     },
+    /** Where the last read had to stop; null if it reached the end. */
     damage: () => damage,
   };
 }

@@ -36,14 +36,7 @@ export async function* changesSince(
 }
 
 /** All changes of a log, oldest first. */
-export interface Trail {
-  /** Reads the log when it is first called. After that the list grows with the log. */
-  read(): Promise<readonly Noted[]>;
-  /** Number of changes in memory. */
-  length(): number;
-}
-
-export function createTrail(bucket: Bucket, objects: Objects, partition: string, state: State): Trail {
+export function createTrail(bucket: Bucket, objects: Objects, partition: string, state: State) {
   let notes: Noted[] | null = null;
   let reading: Promise<Noted[]> | null = null;
   /** Entries that came while the log was read. */
@@ -68,7 +61,8 @@ export function createTrail(bucket: Bucket, objects: Objects, partition: string,
   }
 
   return {
-    async read() {
+    /** Reads the log when it is first called. After that the list grows with the log. */
+    async read(): Promise<readonly Noted[]> {
       if (notes !== null) return notes;
       reading ??= readAll().finally(() => {
         reading = null;
@@ -76,6 +70,7 @@ export function createTrail(bucket: Bucket, objects: Objects, partition: string,
       });
       return reading;
     },
+    /** Number of changes in memory. */
     length: () => notes?.length ?? 0,
   };
 }

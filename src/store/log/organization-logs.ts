@@ -1,14 +1,14 @@
 import { isRegistryError } from '../../model/errors.ts';
 import { placeOf } from '../../model/record-places.ts';
 import type { Bucket } from '../bucket.ts';
-import type { Decide, Generation, RecordsOptions, UpdateOptions, Records } from '../records.ts';
+import type { Decide, Generation, RecordsOptions, UpdateOptions } from '../records.ts';
 import { createObjects } from '../objects.ts';
 import { treeName } from '../tree/batch.ts';
 import { logOf, shared } from './entry.ts';
 import type { LogDamage } from './follow-log.ts';
 import { createHeads, type Head } from './heads.ts';
 import { openPartition, type Partition } from './partition.ts';
-import type { PastGeneration, LoggedChange, Noted } from './history.ts';
+import type { PastGeneration } from './history.ts';
 import type { Projection } from './state.ts';
 
 /** Kind of the records in `registry` that name the organizations with a log. */
@@ -25,9 +25,9 @@ function idOf(organization: string | null): string {
 /**
  * Creates the logs of a bucket: one for each organization and one for the rest (design §5). Keeps
  * what they lead to in memory, least recently used out. `changed` is called with each name that was
- * changed through this object.
+ * changed through this object. `Refs` says what each function promises.
  */
-export function createLogs(bucket: Bucket, options: RecordsOptions, changed: (name: string) => void): Log {
+export function createLogs(bucket: Bucket, options: RecordsOptions, changed: (name: string) => void) {
   const { maxAge = 500, memory = 512 * 1024 * 1024, failed = () => undefined } = options;
   const objects = createObjects(bucket, { cacheBytes: 0 });
   const publicChange = (name: string): void => {
@@ -183,7 +183,7 @@ export function createLogs(bucket: Bucket, options: RecordsOptions, changed: (na
       return (await fresh(logOf(name), maxAge)).get(name) as Generation<T> | null;
     },
 
-    tip(logs) {
+    tip(logs: Logs): number | null {
       const ids = logs === 'all' ? knownLogs() : logs;
       if (ids === null) return null;
       let sum = 0;
@@ -195,7 +195,7 @@ export function createLogs(bucket: Bucket, options: RecordsOptions, changed: (na
       return sum;
     },
 
-    async follow(logs) {
+    async follow(logs: Logs) {
       const ids = logs === 'all' ? [shared, ...namesOf(await fresh(shared, maxAge))] : logs;
       let sum = 0;
       for await (const log of freshLogs(ids)) sum += log.sequence();
@@ -222,13 +222,13 @@ export function createLogs(bucket: Bucket, options: RecordsOptions, changed: (na
       return (await change(id, name, decideFirst, updateOptions)) as Generation<T> | null;
     },
 
-    async *newest(prefix, after) {
+    async *newest(prefix: string, after?: string) {
       for await (const log of freshLogs(await logsOf(prefix, after ?? prefix))) {
         for (const name of log.names(prefix, after)) yield { name, generation: log.generation(name) };
       }
     },
 
-    async refresh(prefix) {
+    async refresh(prefix: string) {
       const isOfAll = placeOf(prefix).kept === 'organization' && prefix.split('/')[1] === '';
       for (const id of isOfAll ? await everyLog() : [shared, ...(await logsOf(prefix, prefix))]) await exact(id, 0);
     },
@@ -243,14 +243,14 @@ export function createLogs(bucket: Bucket, options: RecordsOptions, changed: (na
       for (const id of [shared, ...unread]) await fresh(id, maxAge);
     },
 
-    heads(organization) {
+    heads(organization: string) {
       return [shared, `@${organization}`].flatMap((log) => {
         const { sequence = 0, digest = null } = open.openedLog(log)?.head() ?? {};
         return digest === null ? [] : [{ log, sequence, digest }];
       });
     },
 
-    async assertReached(witnesses) {
+    async assertReached(witnesses: readonly Head[]) {
       for (const { log, sequence } of witnesses) {
         const opened = await use(log).partition;
         if (opened.head().sequence >= sequence) continue;
@@ -261,20 +261,22 @@ export function createLogs(bucket: Bucket, options: RecordsOptions, changed: (na
 
     writtenUntil: () => writtenUntil,
 
+    /** Writes what is known of how far the logs reach, and ends what is being written. Call it before the process ends. */
     settle: async () => void (await Promise.all([heads.settle(), atWork])),
 
-    async trail(organization) {
+    async trail(organization: string) {
       return (await fresh(idOf(organization), maxAge)).trail();
     },
 
-    async *changesSince(organization, entry) {
+    async *changesSince(organization: string, entry: number) {
       yield* (await exact(idOf(organization), maxAge)).changesSince(entry);
     },
 
-    async projected(organization, projection) {
+    async projected<V>(organization: string | null, projection: Projection<V>) {
       return (await fresh(idOf(organization), maxAge)).projected(projection);
     },
 
+    /** Bytes of the logs in memory, roughly, and how many they may be. */
     use: () => ({ bytes: open.bytes(), limit: memory }),
 
     async *history<T>(name: string) {
@@ -289,7 +291,7 @@ function namesOf(partition: Partition): string[] {
 }
 
 /** A log in memory, or on its way there. */
-export interface OpenLog {
+interface OpenLog {
   partition: Promise<Partition>;
   opened: Partition | null;
   /** How many changes of it are under way. */
@@ -297,18 +299,7 @@ export interface OpenLog {
 }
 
 /** The logs in memory. Above `memory` bytes, the least recently used leaves first. */
-export interface OpenLogs {
-  /** The log, which counts as used now. Opens it if it is not in memory. */
-  use(id: string): OpenLog;
-  /** The log, if it is open. */
-  openedLog(id: string): Partition | null;
-  /** Counts what a log takes now. Forgets others until the rest fits, but none that is being changed. */
-  measure(id: string, used: OpenLog): void;
-  /** Bytes of all logs, roughly. */
-  bytes(): number;
-}
-
-function createOpenLogs(openLog: (id: string) => Promise<Partition>, memory: number): OpenLogs {
+function createOpenLogs(openLog: (id: string) => Promise<Partition>, memory: number) {
   /** In order of use, the least recent first. */
   const open = new Map<string, OpenLog>();
   const sizes = new Map<string, number>();
@@ -327,6 +318,7 @@ function createOpenLogs(openLog: (id: string) => Promise<Partition>, memory: num
     return entry;
   }
 
+  /** Counts what a log takes now. Forgets others until the rest fits, but none that is being changed. */
   function measure(id: string, used: OpenLog): void {
     if (used.opened === null || open.get(id) !== used) return;
     const size = used.opened.size();
@@ -341,6 +333,7 @@ function createOpenLogs(openLog: (id: string) => Promise<Partition>, memory: num
     }
   }
 
+  /** The log, which counts as used now. Opens it if it is not in memory. */
   function use(id: string): OpenLog {
     const log = open.get(id) ?? begin(id);
     if (id !== newest) {
@@ -351,42 +344,7 @@ function createOpenLogs(openLog: (id: string) => Promise<Partition>, memory: num
     return log;
   }
 
-  return { use, openedLog: (id) => open.get(id)?.opened ?? null, measure, bytes: () => total };
-}
-
-/** The records that are kept in logs. */
-export interface Log extends Records {
-  /** See `Refs.tip`. */
-  tip(logs: Logs): number | null;
-  /** See `Refs.follow`. */
-  follow(logs: Logs): Promise<number>;
-  /** See `Refs.all`. */
-  all<T>(prefix: string): Promise<readonly Generation<T>[]>;
-  history<T>(name: string): AsyncGenerator<PastGeneration<T>>;
-  /** See `Refs.projected`. */
-  projected<V>(organization: string | null, projection: Projection<V>): Promise<V>;
-  /** See `Refs.refresh`. */
-  refresh(prefix: string): Promise<void>;
-  /** See `Refs.trail`. */
-  trail(organization: string): Promise<readonly Noted[]>;
-  /** See `Refs.changesSince`. */
-  changesSince(organization: string, entry: number): AsyncGenerator<LoggedChange>;
-  /** See `Refs.damages`. */
-  damages(): readonly DamagedLog[];
-  /** See `Refs.examine`. */
-  examine(): Promise<void>;
-  /** See `Refs.check`. */
-  check(): Promise<void>;
-  /** See `Refs.heads`. */
-  heads(organization: string): Head[];
-  /** See `Refs.assertReached`. */
-  assertReached(heads: readonly Head[]): Promise<void>;
-  /** See `Refs.writtenUntil`. */
-  writtenUntil(): number;
-  /** Writes what is known of how far the logs reach, and ends what is being written. Call it before the process ends. */
-  settle(): Promise<void>;
-  /** Bytes of the logs in memory, roughly, and how many they may be. */
-  use(): { bytes: number; limit: number };
+  return { use, openedLog: (id: string) => open.get(id)?.opened ?? null, measure, bytes: () => total };
 }
 
 /** The names of logs, such as `@acme` and `registry`; `all` means every log. */

@@ -11,54 +11,17 @@ import {
   type HeldRecord,
   positionOfItem,
   createProjections,
-  type Projections,
   recordsAfter,
   type State,
 } from './state.ts';
-import { followLog, isStored, type LogDamage, openState, prepareLists } from './follow-log.ts';
-import { historyOf, type PastGeneration, changesSince, createTrail, type LoggedChange, type Noted } from './history.ts';
+import { followLog, isStored, openState, prepareLists } from './follow-log.ts';
+import { historyOf, changesSince, createTrail } from './history.ts';
 import { createSummaries, frameSize } from './summary.ts';
 
 /** One log and the state that it leads to (design §5). */
-export interface Partition extends Projections {
-  /** The record as the entries that were read so far leave it, or null. */
-  get(name: string): Generation<unknown> | null;
-  /** The number of the record's newest generation; 0 if there is none. */
-  generation(name: string): number;
-  /** The names with the prefix (after the name `after`), in order. */
-  names(prefix: string, after?: string): string[];
-  /** The number of the newest entry that was read. */
-  sequence(): number;
-  /** Every record with the prefix, by name. */
-  all(prefix: string): readonly Generation<unknown>[];
-  /** Whether what other processes appended was read within `maxAge` milliseconds. */
-  isFresh(maxAge: number): boolean;
-  /**
-   * Reads what other processes appended, unless that was done within `maxAge` milliseconds. Rejects
-   * with `corrupt` at an entry that is damaged or missing.
-   */
-  refresh(maxAge: number): Promise<void>;
-  /** Where the log is damaged, as far as it was read; null if it is not. */
-  damage(): LogDamage | null;
-  /** Notes that an entry was written: if it is missing, the log is damaged. */
-  expect(sequence: number): void;
-  /** The time of the newest entry when the log was opened; null: there was none. ISO 8601, UTC. */
-  writtenUntil: string | null;
-  /** The newest entry that was read. */
-  head(): { sequence: number; digest: Digest | null };
-  /** Appends the change that `decide` makes of the record. See `Refs.update` and `UpdateOptions`. */
-  update(name: string, decide: Decide<unknown>, options?: UpdateOptions): Promise<Generation<unknown> | null>;
-  /** Every generation of a record, newest first. Throws `corrupt` if an entry is damaged or gone. */
-  history(name: string): AsyncGenerator<PastGeneration<unknown>>;
-  /** All changes so far, oldest first. Read when it is first asked for. */
-  trail(): Promise<readonly Noted[]>;
-  /** The changes after an entry, oldest first. Throws `corrupt` if an entry is damaged or gone. */
-  changesSince(entry: number): AsyncGenerator<LoggedChange>;
-  /** Bytes that all of it takes in memory, roughly. */
-  size(): number;
-}
+export type Partition = Awaited<ReturnType<typeof openPartition>>;
 
-export interface PartitionOptions {
+interface PartitionOptions {
   now: () => Date;
   /** Monotonic clock in milliseconds. */
   monotonic: () => number;
@@ -119,7 +82,7 @@ export async function openPartition(
   objects: Objects,
   partition: string,
   { now, monotonic, uniqueId, changed, failed, expected: expectedOf, appended, continuing }: PartitionOptions,
-): Promise<Partition> {
+) {
   const openedAt = monotonic();
   const [{ state, newest, at: writtenUntil }, expected] = await Promise.all([
     openState(bucket, objects, partition),
@@ -266,33 +229,42 @@ export async function openPartition(
   }
 
   return {
-    get(name) {
+    /** The record as the entries that were read so far leave it, or null. */
+    get(name: string): Generation<unknown> | null {
       const held = state.get(name);
       return held && generationOf(held);
     },
-    generation: (name) => state.get(name)?.bare.generation ?? 0,
+    /** The number of the record's newest generation; 0 if there is none. */
+    generation: (name: string) => state.get(name)?.bare.generation ?? 0,
     names: state.names,
+    /** The number of the newest entry that was read. */
     sequence: () => state.sequence,
     all: lists.all,
     ...createProjections(state),
     isFresh: follower.isFresh,
     refresh: follower.refresh,
     damage: follower.damage,
+    /** The time of the newest entry when the log was opened; null: there was none. ISO 8601, UTC. */
     writtenUntil,
     expect: follower.expect,
+    /** The newest entry that was read. */
     head: () => ({ sequence: state.sequence, digest: state.digest }),
-    update(name, decide, given = {}) {
-      return new Promise((resolve, reject) => {
+    /** Appends the change that `decide` makes of the record. See `Refs.update` and `UpdateOptions`. */
+    update(name: string, decide: Decide<unknown>, given: UpdateOptions = {}) {
+      return new Promise<Generation<unknown> | null>((resolve, reject) => {
         queue.push({ name, decide, options: given, resolve, reject });
         if (!isCommitting) commitAll().catch((error: unknown) => queue.splice(0).forEach((each) => each.reject(error)));
       });
     },
-    async *history(name) {
+    /** Every generation of a record, newest first. Throws `corrupt` if an entry is damaged or gone. */
+    async *history(name: string) {
       const held = state.get(name);
       if (held !== null) yield* historyOf(bucket, partition, name, held);
     },
     trail: trail.read,
-    changesSince: (entry) => changesSince(bucket, partition, entry, state.sequence),
+    /** The changes after an entry, oldest first. Throws `corrupt` if an entry is damaged or gone. */
+    changesSince: (entry: number) => changesSince(bucket, partition, entry, state.sequence),
+    /** Bytes that all of it takes in memory, roughly. */
     size: () => ownSize + state.size + trail.length() * noteSize,
   };
 }
@@ -310,12 +282,6 @@ function tooManyRivals(partition: string): RegistryError {
   return new RegistryError('conflict', message, { retryAfter: 1, cause: new Error(partition) });
 }
 
-/** The records of a state under some prefixes. */
-interface PrefixLists {
-  /** Every record with the prefix, by name. Never changed: a later list is another array. */
-  all(prefix: string): readonly Generation<unknown>[];
-}
-
 interface List {
   /** In order, and the records in the same places. */
   names: { order: string }[];
@@ -327,7 +293,7 @@ interface List {
  * Creates the lists of a state. A list is read once and then only updated. Callers use a handful of
  * prefixes, and each list is kept.
  */
-function createPrefixLists(state: State): PrefixLists {
+function createPrefixLists(state: State) {
   const lists = new Map<string, List>();
   state.listen(({ changes }) => {
     for (const change of changes) {
@@ -349,7 +315,8 @@ function createPrefixLists(state: State): PrefixLists {
   }
 
   return {
-    all(prefix) {
+    /** Every record with the prefix, by name. Never changed: a later list is another array. */
+    all(prefix: string): readonly Generation<unknown>[] {
       let list = lists.get(prefix);
       if (list === undefined) {
         const names = state.names(prefix);

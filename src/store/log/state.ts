@@ -263,13 +263,8 @@ export interface Projection<V> {
   change(view: V, name: string, before: unknown, after: unknown): void;
 }
 
-/** Values that were computed from a state's records. */
-export interface Projections {
-  /** As the state is now. It changes with the state: read it at once. */
-  projected<V>(projection: Projection<V>): V;
-}
-
-export function createProjections(state: State): Projections {
+/** Values that are computed from a state's records. */
+export function createProjections(state: State) {
   const views = new Map<Projection<unknown>, unknown>();
 
   function changeAll(name: string, before: unknown, after: unknown): void {
@@ -286,7 +281,8 @@ export function createProjections(state: State): Projections {
   });
 
   return {
-    projected<V>(projection: Projection<V>) {
+    /** As the state is now. It changes with the state: read it at once. */
+    projected<V>(projection: Projection<V>): V {
       if (!views.has(projection)) {
         const view = projection.create();
         for (const [name, { bare, items }] of state.records()) {

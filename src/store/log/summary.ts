@@ -167,19 +167,9 @@ function add(records: Map<string, HeldRecord>, [name, record, kept]: SummaryRow)
   records.set(name, { ...record, items: before.length === 0 ? items : [...before, ...items] });
 }
 
-/** Keeps segments and checkpoints of a log up to date, so that opening it stays quick. */
-export interface Summaries {
-  /** The digest of the newest index that is known here; the next entry names it. */
-  newest(): Digest | null;
-  /**
-   * Writes what is due. Called before the first own append and after each. Calls share a running
-   * one. After a failure it is tried again when as many entries have come as make a segment.
-   */
-  make(): Promise<void>;
-}
-
 /**
- * Creates the summaries of a log. They are made from the log alone and change nothing in it.
+ * Keeps segments and checkpoints of a log up to date, so that opening it stays quick. They are made
+ * from the log alone and change nothing in it.
  * `failed`: called once for each time that they cannot be made.
  */
 export function createSummaries(
@@ -188,7 +178,7 @@ export function createSummaries(
   partition: string,
   state: State,
   failed: (error: unknown) => void,
-): Summaries {
+) {
   /** An index that was written here, and the one that entries named at that time. */
   let written: { digest: Digest; instead: Digest | null } | null = null;
   /** How far the newest index reaches, where that is known. */
@@ -197,7 +187,7 @@ export function createSummaries(
   /** The number of the entry after which it is tried again. */
   let pauseUntil = 0;
 
-  /** Once an entry names another index, that one counts. */
+  /** The newest index that is known here; the next entry names it. Once an entry names another, that one counts. */
   function newest(): Digest | null {
     return written !== null && state.index === written.instead ? written.digest : state.index;
   }
@@ -248,7 +238,11 @@ export function createSummaries(
 
   return {
     newest,
-    make() {
+    /**
+     * Writes what is due. Called before the first own append and after each. Calls share a running
+     * one. After a failure it is tried again when as many entries have come as make a segment.
+     */
+    make(): Promise<void> {
       const isCovered = reach.digest === newest() && state.sequence - reach.sequence < segmentLength;
       if (isCovered || state.sequence < pauseUntil) return Promise.resolve();
       making ??= makeIfDue()
