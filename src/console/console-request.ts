@@ -44,7 +44,7 @@ export interface OperationInput {
   /** The document of a publish. */
   document?: Buffer;
   ifMatch?: string;
-  /** Makes a repetition of the same form the same call. */
+  /** Makes a repetition of the same form the same call. What no form has says nothing. */
   once?: string;
 }
 
@@ -70,7 +70,7 @@ export type Listed<Id extends string> = Answered<Id> extends { items: (infer Ite
 export async function perform<Id extends string>(
   request: ConsoleRequest,
   name: Id,
-  { query = {}, body, document, ifMatch, once }: OperationInput = {},
+  { query = {}, body, document, ifMatch, once = '' }: OperationInput = {},
 ): Promise<Answer & { body: Answered<Id> }> {
   const { operations, session, org, http, response } = request;
   const operation = operations.find(operationId(request, name));
@@ -92,7 +92,7 @@ export async function perform<Id extends string>(
   const answer = await operations.perform(operation, asker, {
     path,
     query: new Map(Object.entries(query)),
-    headers: new Map(once !== undefined && operation.method === 'post' ? [['Idempotency-Key', once]] : []),
+    headers: new Map(operation.method === 'post' && isId.test(once) ? [['Idempotency-Key', once]] : []),
     readBody: async () => {
       if (body === undefined) return null;
       const text = JSON.stringify(body);
@@ -102,6 +102,9 @@ export async function perform<Id extends string>(
   });
   return answer as Answer & { body: Answered<Id> };
 }
+
+/** What `newId` makes. */
+const isId = /^[0-9a-z]{20}$/;
 
 /** Whether the person has the scope for the resource or site of the page, or for the organization. */
 export function may(
@@ -133,6 +136,11 @@ export function here(
 ): string {
   const filled = path.replace(/:([a-z]+)/g, (_, name: string) => encodeURIComponent(more[name] ?? params[name] ?? ''));
   return site.links.path(`/console/${org}${filled}`);
+}
+
+/** As `here`, of a page that says what the form at a path did. */
+export function hereAfter(request: ConsoleRequest, path: string, form: string): string {
+  return `${here(request, path)}?done=${encodeURIComponent(form)}`;
 }
 
 /** The coordinate of the page's resource or site, with the version of the page if it is about one. */

@@ -28,26 +28,16 @@ import {
 } from './personal-keys.ts';
 import { countAttention, organizationPages } from './organization-views.ts';
 import { memberForms, organizationForm } from './people.ts';
-import { publishedPage, showPublish, submitPublish } from './publish-page.ts';
+import { showChecked, submitChecked, type CheckedPage } from './checked-page.ts';
+import { publishedPage, publishPage } from './publish-page.ts';
 import { resourceForms, versionForms } from './resource-forms.ts';
-import { replayPath, showReplay, submitReplay } from './replay-page.ts';
+import { replayPage } from './replay-page.ts';
 import { repositoryForms, repositoryPages, repositoryRunPage } from './repository-views.ts';
 import { resourcePage, runPage, runsPage } from './resource-view.ts';
 import { streamRun } from './run-view.ts';
 import { expiredPage, sendPage, viewPage } from './show.ts';
-import { organizationFor, showStart, submitStart } from './start-page.ts';
-import {
-  editPath,
-  showEditor,
-  submitEditor,
-  showSitePublish,
-  showUpload,
-  siteDone,
-  sitePublishPath,
-  submitSitePublish,
-  submitUpload,
-  uploadPath,
-} from '../sites/console/site-publish.ts';
+import { organizationFor, startPage } from './start-page.ts';
+import { editorPage, sitePublishPage, uploadPage } from '../sites/console/site-publish.ts';
 import { appearanceForms, siteForms } from '../sites/console/site-forms.ts';
 import { sitePages } from '../sites/console/site-views.ts';
 import { showForm, showTyped, submitForm } from './submit.ts';
@@ -83,7 +73,7 @@ const pages: readonly Page[] = [
   runsPage,
   runPage,
 ];
-const publishPath = '/:type/:slug/publish';
+const checkedPages: readonly CheckedPage[] = [publishPage, replayPage, editorPage, uploadPage, sitePublishPage];
 
 interface Route {
   path: string;
@@ -96,17 +86,17 @@ interface Route {
 const routes: readonly Route[] = [
   eventsOf(runPage, 'get{one}Sync'),
   eventsOf(repositoryRunPage, 'getRepositorySync'),
-  { path: publishPath, get: (request) => showPublish(request), post: submitPublish, again: showPublish },
-  { path: replayPath, get: (request) => showReplay(request), post: submitReplay, again: showReplay },
-  { path: editPath, get: (request) => showEditor(request), post: submitEditor, again: showEditor },
-  { path: uploadPath, get: (request) => showUpload(request), post: submitUpload, again: showUpload },
-  {
-    path: sitePublishPath,
-    get: (request) => showSitePublish(request),
-    post: submitSitePublish,
-    again: showSitePublish,
-  },
+  ...checkedPages.map(routeOf),
 ];
+
+function routeOf(page: CheckedPage): Route {
+  return {
+    path: page.path,
+    get: (request) => showChecked(request, page),
+    post: (request, typed, form) => submitChecked(request, page, typed, form),
+    again: (request, typed, why) => showChecked(request, page, typed, why),
+  };
+}
 
 function routesOf(all: readonly Form[]): Route[] {
   return all.map((form) => ({
@@ -130,18 +120,16 @@ const personalRoutes: readonly Route[] = [
   { path: devicePath, get: (request) => showDevice(request), post: submitDevice, again: showDevice },
 ];
 
+/** What a form did, in a sentence. */
+type Done = Pick<CheckedPage, 'path' | 'done'>;
+
 /** Pages, which say what was done with one of these forms. */
-function routesOfPages(all: readonly Page[], forms: readonly Form[]): Route[] {
+function routesOfPages(all: readonly Page[], forms: readonly Done[]): Route[] {
   return all.map((page) => ({ path: page.path, get: (request) => showPage(request, page, forms) }));
 }
 
 /** The first document of a resource, of any organization. */
-const start: Route = {
-  path: '/console/new',
-  get: (request) => showStart(request),
-  post: submitStart,
-  again: showStart,
-};
+const start = routeOf(startPage);
 
 const signedInAgain = 'You signed in again. What you typed is still here: look at it, then send it.';
 
@@ -154,8 +142,12 @@ export function createConsole(given: Console): Router {
   const { config } = context.registry;
   const forms = organizationForms();
   // After the forms: `/keys/new` is not the page of a key.
-  const ofOrganization = [...routesOf(forms), ...routes, ...routesOfPages(pages, forms)];
-  const ofPerson = [...routesOf(personalForms), ...personalRoutes, ...routesOfPages(personalPages, personalForms)];
+  const ofOrganization = [...routesOf(forms), ...routes, ...routesOfPages(pages, [...forms, ...checkedPages])];
+  const ofPerson = [
+    ...routesOf(personalForms),
+    ...personalRoutes,
+    ...routesOfPages(personalPages, [...personalForms, ...deviceDone]),
+  ];
 
   async function answer(http: Request, response: Response): Promise<void> {
     const { path, query } = splitTarget(http.originalUrl);
@@ -241,10 +233,10 @@ export function createConsole(given: Console): Router {
   return router;
 }
 
-async function showPage(request: ConsoleRequest, page: Page, forms: readonly Form[]): Promise<void> {
+async function showPage(request: ConsoleRequest, page: Page, forms: readonly Done[]): Promise<void> {
   const view = await page.show(request);
   const path = request.query.get('done');
-  const done = forms.find((form) => form.path === path)?.done ?? siteDone.get(path) ?? deviceDone.get(path);
+  const done = forms.find((form) => form.path === path)?.done;
   const notice = done ? { notice: { text: done, tone: 'good' as const } } : {};
   const eyebrow = request.org === nobodys ? {} : { eyebrow: `@${request.org}` };
   sendPage(request.response, viewPage(request, { ...eyebrow, ...notice, ...view }));

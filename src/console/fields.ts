@@ -46,6 +46,11 @@ export interface ShownField extends Field {
   isFirstWrong: boolean;
 }
 
+/** The first value of a field; empty, if there is none. */
+export function firstOf(typed: Typed, name: string): string {
+  return typed[name]?.[0] ?? '';
+}
+
 /** What was typed, of a posted form. Files are read as text. */
 export async function typedIn(form: FormData): Promise<Typed> {
   const typed = new Map<string, string[]>();
@@ -141,9 +146,11 @@ export function showFields(
   });
 }
 
-/** The faults that an error names, by field. The rest of them stand above the form. */
+/** The faults that an error names, by field: `field` in whole sentences, `errors` in words. The rest of them stand above the form. */
 export function faultsIn(error: RegistryError, fields: readonly Field[]): ReadonlyMap<string, string> {
-  const named = (error.extra?.['errors'] ?? []) as { pointer?: string; parameter?: string; detail: string }[];
+  const { field: only } = error.extra;
+  if (typeof only === 'string') return new Map([[only, error.message]]);
+  const named = (error.extra['errors'] ?? []) as { pointer?: string; parameter?: string; detail: string }[];
   const messages = new Map<string, string>();
   for (const { pointer, parameter, detail } of named) {
     const at = pointer ?? `?${parameter}`;

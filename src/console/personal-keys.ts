@@ -1,7 +1,8 @@
 import { isRegistryError } from '../model/errors.ts';
 import { newId } from '../registry/registry.ts';
 import { problemTypes } from '../server/error-answers.ts';
-import { here, perform, type ConsoleRequest } from './console-request.ts';
+import { here, hereAfter, perform, type ConsoleRequest } from './console-request.ts';
+import { isCheck } from './checked-page.ts';
 import { showFields, type Field, type Typed } from './fields.ts';
 import { type Form, timeCell, listPage } from './pages.ts';
 import { formPage, sendPage, type ShownForm } from './show.ts';
@@ -103,24 +104,21 @@ export async function submitDevice(request: ConsoleRequest, typed: Typed): Promi
   if (named !== undefined) {
     return request.response.redirect(303, `${here(request, devicePath)}?code=${encodeURIComponent(named)}`);
   }
-  const granted = typed['do']?.[0] !== 'check';
+  const granted = !isCheck(typed);
   try {
     await perform(request, 'decideDevice', { body: { granted } });
   } catch (error) {
     if (!isRegistryError(error)) throw error;
     return showDevice(request, null, error.message);
   }
-  request.response.redirect(
-    303,
-    `${here(request, '/keys')}?done=${encodeURIComponent(granted ? devicePath : `${devicePath}/refused`)}`,
-  );
+  request.response.redirect(303, hereAfter(request, '/keys', granted ? devicePath : `${devicePath}/refused`));
 }
 
 /** What was decided, in a sentence, by what the address says. */
-export const deviceDone: ReadonlyMap<string | null, string> = new Map([
-  [devicePath, 'The program gets its key within seconds. You can close this page.'],
-  [`${devicePath}/refused`, 'The program gets no key.'],
-]);
+export const deviceDone = [
+  { path: devicePath, done: 'The program gets its key within seconds. You can close this page.' },
+  { path: `${devicePath}/refused`, done: 'The program gets no key.' },
+];
 
 function sendDevice(request: ConsoleRequest, form: Partial<ShownForm>, status = 200): void {
   const html = formPage(request, {

@@ -1,15 +1,13 @@
 import { digestOf } from '../model/digest.ts';
-import { isRegistryError, type RegistryError } from '../model/errors.ts';
 import { types } from '../model/kinds.ts';
 import { comparedWith, whyCompared } from '../model/compared-with.ts';
-import { createReport, holdIn, type Report } from '../model/problem.ts';
+import { holdIn, type Report } from '../model/problem.ts';
 import { impactGroups } from '../model/dependency.ts';
 import { findVersion, nameOf } from '../model/resource.ts';
-import { problemTypes } from '../server/error-answers.ts';
 import { untilClosed } from '../server/request.ts';
 import { checkDocument } from '../server/v1/documents.ts';
-import { sendCheckedForm, type CheckResult, type ShownForm } from './show.ts';
-import { describedField, faultsIn, type Field, type Typed } from './fields.ts';
+import { isCheck, reportOf, type CheckedPage, type CheckResult } from './checked-page.ts';
+import { describedField, firstOf, type Field, type Typed } from './fields.ts';
 import type { Page } from './pages.ts';
 import {
   perform,
@@ -35,58 +33,49 @@ export const documentField = (noun: string): Field => ({
   hint: `Paste ${noun}, as JSON or YAML, or choose a file.`,
 });
 
-function fieldsFor(request: ConsoleRequest): Field[] {
-  const operation = request.operations.find(operationId(request, 'publish{one}'));
-  const described = ['/version', '/latest'].map((name) => describedField(operation, name, false));
-  return [documentField(types[request.type!].noun), ...described];
-}
-
-/** Shows the form that publishes a version of the page's resource. */
-export async function showPublish(
-  request: ConsoleRequest,
-  typed: Typed | null = null,
-  error: string | null = null,
-): Promise<void> {
-  await perform(request, 'get{one}');
-  send(request, typed, { error });
-}
-
-/** Checks a document, or publishes it. Both pass the same gate. */
-export async function submitPublish(request: ConsoleRequest, typed: Typed): Promise<void> {
-  const isCheck = typed['do']?.[0] === 'check';
-  const once = typed['once']?.[0] ?? '';
-  const text = typed['/document']?.[0] ?? '';
-  const version = typed['/version']?.[0]?.trim() ?? '';
-  try {
+/** Publishes a version of the page's resource. The check passes the same gate. */
+export const publishPage: CheckedPage = {
+  path: '/:type/:slug/publish',
+  async open(request) {
+    await perform(request, 'get{one}');
+    return {};
+  },
+  fields(request) {
+    const operation = request.operations.find(operationId(request, 'publish{one}'));
+    const described = ['/version', '/latest'].map((name) => describedField(operation, name, false));
+    return [documentField(types[request.type!].noun), ...described];
+  },
+  form: (request) => ({
+    title: `Publish a version of ${subjectOf(request)}`,
+    lead: ['It becomes an immutable version: its bytes never change.'],
+    cancel: here(request, '/:type/:slug'),
+  }),
+  async submit(request, typed) {
+    const { text, version } = versionIn(typed);
     const { body } = await perform(request, 'publish{one}', {
       body: {
         document: text === '' ? '' : '-',
         ...(version !== '' && { version }),
         latest: typed['/latest'] !== undefined,
-        dryRun: isCheck,
+        dryRun: isCheck(typed),
       },
       document: Buffer.from(text),
-      ...(!isCheck && /^[0-9a-z]{20}$/.test(once) && { once }),
+      ...(!isCheck(typed) && { once: firstOf(typed, 'once') }),
     });
-    if (!isCheck) {
-      const to = here(request, publishedPage.path, { version: body.version });
-      return request.response.redirect(303, to);
-    }
+    if (!isCheck(typed)) return here(request, publishedPage.path, { version: body.version });
     const found = body.outcome === 'published' ? await changesIn(request, text, body.version) : {};
-    send(request, typed, {
-      report: body.report as Report,
-      verdict: verdictOf({ ...body, text, asked: version }),
-      ...found,
-    });
-  } catch (error) {
-    if (!isRegistryError(error)) throw error;
-    const faults = faultsIn(error, fieldsFor(request));
-    const { status } = problemTypes[error.code];
-    const report = reportOf(error);
+    return { report: body.report as Report, verdict: verdictOf({ ...body, text, asked: version }), ...found };
+  },
+  async explain(request, typed, error) {
     // What waits for approval waits for its breaks.
-    const found = report !== null && holdIn(report) !== null ? await changesIn(request, text, version) : {};
-    send(request, typed, { error: error.message, faults, report, ...found, status: isCheck ? 200 : status });
-  }
+    const report = reportOf(error);
+    const { text, version } = versionIn(typed);
+    return report !== null && holdIn(report) !== null ? changesIn(request, text, version) : {};
+  },
+};
+
+function versionIn(typed: Typed): { text: string; version: string } {
+  return { text: firstOf(typed, '/document'), version: firstOf(typed, '/version').trim() };
 }
 
 /**
@@ -122,7 +111,7 @@ export function verdictOf({
   version,
   text = version,
   asked = '',
-}: Pick<Published, 'outcome' | 'version'> & { text?: string; asked?: string }): ShownForm['verdict'] {
+}: Pick<Published, 'outcome' | 'version'> & { text?: string; asked?: string }): NonNullable<CheckResult['verdict']> {
   if (outcome === 'unchanged') return { text: `Nothing new: this is version ${version}.`, tone: 'good' };
   const [, stated] = /^(.+)\+\d+$/.exec(version) ?? [];
   const isRevised = stated !== undefined && asked === '' && !text.includes(version);
@@ -130,17 +119,6 @@ export function verdictOf({
     ? ` The document says ${stated}, which is published with other content and never changes. For a version of its own, raise the version in the document.`
     : '';
   return { text: `This can be published, as version ${version}.${why}`, tone: 'good' };
-}
-
-/** The findings that an error contains. */
-export function reportOf(error: RegistryError): Report | null {
-  return error.problems.length === 0 ? null : createReport([...error.problems]);
-}
-
-function send(request: ConsoleRequest, typed: Typed | null, result: CheckResult): void {
-  const title = `Publish a version of ${subjectOf(request)}`;
-  const lead = ['It becomes an immutable version: its bytes never change.'];
-  sendCheckedForm(request, fieldsFor(request), { typed, title, lead, cancel: here(request, '/:type/:slug') }, result);
 }
 
 /** What to do with a version that was just published. */

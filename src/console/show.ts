@@ -1,16 +1,10 @@
 import type { Response } from 'express';
 import { pageHeaders } from '../server/headers.ts';
 import { splitTarget } from '../server/read/read-request.ts';
-import { type ShownField, showFields, type Field, type Typed } from './fields.ts';
+import type { ShownField } from './fields.ts';
 import { sectionsOf } from './organization-views.ts';
 import { shownTable, type View } from './pages.ts';
-import { here, mayPublish, nobodys, type Answered, type Console, type ConsoleRequest } from './console-request.ts';
-import { countsInWords, type Verdict } from '../model/comparison.ts';
-import type { ImpactGroup, ToldUser } from '../model/dependency.ts';
-import type { Report } from '../model/problem.ts';
-import { newId } from '../registry/registry.ts';
-import { verdictTags } from '../site/pages/diff-page.ts';
-import { describeReport } from '../site/pages/report-page.ts';
+import { here, mayPublish, nobodys, type Console, type ConsoleRequest } from './console-request.ts';
 
 /** What a form's page shows. */
 export interface ShownForm {
@@ -32,9 +26,9 @@ export interface ShownForm {
   once: string;
   /** What the check found (`describeReport`). */
   report?: object | null;
-  verdict?: { text: string; tone: 'good' | 'bad' } | null;
+  verdict?: { text: string; tone: 'good' | 'bad' };
   /** What would change since the version before. */
-  changes?: object | null;
+  changes?: object | undefined;
   /** Whom it would break, by how they get it. */
   impact?: readonly object[];
   /** The heading of what the check found. Default: `Report`. */
@@ -42,11 +36,11 @@ export interface ShownForm {
   /** Stands there until something was checked. */
   waiting?: string;
   /** Safe HTML of the page that would be published. */
-  preview?: string | null;
+  preview?: string;
   /** More stylesheets. */
   styles?: string[];
   /** Another way to the same end. */
-  note?: { text: string; link: string; href: string } | null;
+  note?: { text: string; link: string; href: string };
   /** Whether the check runs while one types. */
   isLive?: boolean;
 }
@@ -92,13 +86,8 @@ function frame(request: ConsoleRequest, title: string, eyebrow: string | undefin
 
 export function viewPage(request: ConsoleRequest, view: View): string {
   return request.site.page('console-page', {
-    lead: null,
     tags: [],
     actions: [],
-    secret: null,
-    notice: null,
-    reload: null,
-    events: null,
     ...view,
     sections: (view.sections ?? []).map((section) => ({ ...section, table: shownTable(section) })),
     ...frame(request, view.title, view.eyebrow),
@@ -107,17 +96,7 @@ export function viewPage(request: ConsoleRequest, view: View): string {
 
 export function formPage(request: ConsoleRequest, form: ShownForm): string {
   return request.site.page('console-form', {
-    notice: null,
-    check: null,
-    isDanger: false,
-    etag: null,
-    report: null,
-    verdict: null,
-    changes: null,
     impact: [],
-    isLive: false,
-    note: null,
-    preview: null,
     findings: 'Report',
     waiting: 'The report appears here, before anything is published.',
     ...form,
@@ -140,72 +119,4 @@ export function expiredPage(
     action: site.links.path(path),
     typed,
   });
-}
-
-/** A form that is checked while one types, with the result of the check. */
-export type CheckedForm = Partial<ShownForm> & Pick<ShownForm, 'title' | 'lead' | 'cancel'> & { typed: Typed | null };
-
-/** The result of a check, or of an attempt to publish. */
-export interface CheckResult {
-  error?: string | null;
-  faults?: ReadonlyMap<string, string>;
-  report?: Report | null;
-  verdict?: ShownForm['verdict'];
-  /** What would change, compared with which version, and why with that one. */
-  changes?: (Answered<'compare{one}'> & { why: string }) | null;
-  impact?: readonly ImpactGroup<ToldUser & { detail: string }>[];
-  /** Safe HTML of the page that would be published. */
-  preview?: string | null;
-  status?: number;
-}
-
-/** Sends a form with what its check found. */
-export function sendCheckedForm(
-  request: ConsoleRequest,
-  fields: readonly Field[],
-  { typed, ...form }: CheckedForm,
-  {
-    error = null,
-    faults = new Map(),
-    report = null,
-    verdict = null,
-    changes = null,
-    impact = [],
-    preview = null,
-    status = 200,
-  }: CheckResult = {},
-): void {
-  const shown = showFields(fields, typed, faults);
-  // The lines of the report lead to the text; `console.js` goes to the line.
-  const area = shown.find(({ kind }) => kind === 'document' || kind === 'text');
-  const html = formPage(request, {
-    submit: 'Publish',
-    check: 'Check',
-    isLive: true,
-    once: newId(request.context.registry),
-    ...form,
-    fields: shown,
-    error,
-    report: report && describeReport(report, area ? { file: () => `#${area.id}` } : null),
-    verdict,
-    changes: changes && showChanges(changes),
-    impact,
-    preview,
-  });
-  sendPage(request.response, html, status);
-}
-
-/** The most changes that are listed. The rest are counted. */
-const maxChanges = 50;
-
-/** The changes as the page lists them: what breaks comes first. */
-function showChanges({ from, why, counts, changes, reason }: NonNullable<CheckResult['changes']>): object {
-  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  const shown = changes.slice(0, maxChanges);
-  const words = total === 0 ? 'nothing changes' : countsInWords(counts);
-  return {
-    summary: reason ?? `Compared with ${from}, ${why}: ${words}.`,
-    items: shown.map(({ verdict, message }) => ({ ...verdictTags[verdict as Verdict], message })),
-    left: total - shown.length,
-  };
 }

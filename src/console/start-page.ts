@@ -1,6 +1,6 @@
 import { formatPrincipal, isAllowed, organizationsOf, partOf } from '../model/access.ts';
 import { isResourceType, isSlug, resourceTypes, slugFrom, type ResourceType } from '../model/address.ts';
-import { isRegistryError, RegistryError } from '../model/errors.ts';
+import { RegistryError } from '../model/errors.ts';
 import { types } from '../model/kinds.ts';
 import { showReport } from '../registry/gate/show-report.ts';
 import { listOrganizations } from '../registry/maintenance/organizations.ts';
@@ -8,10 +8,9 @@ import { publish, type PublishResult } from '../registry/publish.ts';
 import { findReadable } from '../registry/readable.ts';
 import { newId } from '../registry/registry.ts';
 import { createUpload } from '../source/upload.ts';
-import { problemTypes } from '../server/error-answers.ts';
-import { sendCheckedForm, type CheckResult } from './show.ts';
-import { describedField, type Field, type Typed } from './fields.ts';
-import { documentField, publishedPage, reportOf, verdictOf } from './publish-page.ts';
+import { isCheck, type CheckedPage } from './checked-page.ts';
+import { describedField, firstOf, type Field, type Typed } from './fields.ts';
+import { documentField, publishedPage, verdictOf } from './publish-page.ts';
 import { here, nobodys, type ConsoleRequest } from './console-request.ts';
 
 /** The option that lets the document decide its kind. */
@@ -73,19 +72,21 @@ async function fieldsFor(request: ConsoleRequest): Promise<Field[]> {
   ];
 }
 
-/** Shows the form that makes a resource from its first document. */
-export async function showStart(
-  request: ConsoleRequest,
-  typed: Typed | null = null,
-  error: string | null = null,
-): Promise<void> {
-  await send(request, typed, { error });
-}
-
-/** Checks the first document of a resource; or makes the resource and publishes it, both or neither. */
-export async function submitStart(request: ConsoleRequest, typed: Typed): Promise<void> {
-  const isCheck = typed['do']?.[0] === 'check';
-  try {
+/** Makes a resource with its first document, both or neither; or only checks it. */
+export const startPage: CheckedPage = {
+  path: '/console/new',
+  open: async () => ({}),
+  fields: fieldsFor,
+  form(request) {
+    const href = here({ ...request, params: {} }, '/repositories/new');
+    return {
+      title: 'Publish a document',
+      lead: ['Paste a document or choose a file. It is checked before anything is published.'],
+      ...(request.org !== nobodys && { note: { text: 'Is it in git?', link: 'Follow the repository', href } }),
+      cancel: request.site.links.path('/account'),
+    };
+  },
+  async submit(request, typed) {
     const draft = readDraft(request, typed);
     const { type, foreseen } = await foresee(request, typed, draft);
     const slug = draft.isNamed ? draft.slug : slugFrom(foreseen.compiled.artifact?.title ?? '');
@@ -93,39 +94,28 @@ export async function submitStart(request: ConsoleRequest, typed: Typed): Promis
     const report = await showReport(request.context.registry, request.session.principal, foreseen.report);
     if (foreseen.outcome === 'rejected') {
       const error = 'This document cannot be published: see what was found.';
-      return send(request, filled, { error, report, status: isCheck ? 200 : 422 });
+      return { typed: filled, error, report, status: isCheck(typed) ? 200 : 422 };
     }
-    if (foreseen.outcome === 'conflict') return send(request, filled, { error: foreseen.detail, report, status: 409 });
+    if (foreseen.outcome === 'conflict') return { typed: filled, error: foreseen.detail, report, status: 409 };
     if (slug === null) throw invalid('/slug', 'The document has no title. Name it.');
     const chosen = { ...draft, type, slug, isNamed: true };
     if (!draft.isNamed) await assertFree(request, chosen);
-    if (isCheck) {
+    if (isCheck(typed)) {
       const verdict = verdictOf({ outcome: 'published', version: foreseen.version.label });
-      return send(request, filled, { report, verdict });
+      return { typed: filled, report, verdict };
     }
     const result = await run(request, typed, chosen, false);
     if (result.outcome !== 'published' && result.outcome !== 'unchanged') {
       throw new RegistryError('conflict', 'Somebody else published it at the same moment. Try again.');
     }
     const params = { type: chosen.type, slug, version: result.version.label };
-    request.response.redirect(303, here({ ...request, org: chosen.org, params }, publishedPage.path));
-  } catch (error) {
-    if (!isRegistryError(error)) throw error;
-    const field = error.extra?.['field'];
-    const faults = typeof field === 'string' ? new Map([[field, error.message]]) : new Map<string, string>();
-    const { status } = problemTypes[error.code];
-    await send(request, typed, {
-      error: error.message,
-      faults,
-      report: reportOf(error),
-      status: isCheck ? 200 : status,
-    });
-  }
-}
+    return here({ ...request, org: chosen.org, params }, publishedPage.path);
+  },
+};
 
 function readDraft({ context }: ConsoleRequest, typed: Typed): Draft {
-  const [org, type, slug] = ['/org', '/type', '/slug'].map((name) => typed[name]?.[0]?.trim() ?? '');
-  const text = typed['/document']?.[0] ?? '';
+  const [org, type, slug] = ['/org', '/type', '/slug'].map((name) => firstOf(typed, name).trim());
+  const text = firstOf(typed, '/document');
   if (org === '') throw invalid('/org', 'Choose the organization.');
   if (!isSlug(org!)) throw invalid('/org', notSlug('The organization', org!));
   if (type !== '' && !isResourceType(type!)) throw invalid('/type', 'Choose what it is.');
@@ -206,21 +196,8 @@ async function run(
     onConflict: 'reject',
     latest: true,
     dryRun,
-    create: { visibility: typed['/visibility']?.[0] === 'public' ? 'public' : 'private' },
+    create: { visibility: firstOf(typed, '/visibility') === 'public' ? 'public' : 'private' },
     author: { actor: formatPrincipal(principal), origin: request.http.ip ?? null },
     isAwaited: true,
   });
-}
-
-async function send(request: ConsoleRequest, typed: Typed | null, result: CheckResult): Promise<void> {
-  const href = here({ ...request, params: {} }, '/repositories/new');
-  const note = request.org === nobodys ? null : { text: 'Is it in git?', link: 'Follow the repository', href };
-  const lead = ['Paste a document or choose a file. It is checked before anything is published.'];
-  const cancel = request.site.links.path('/account');
-  sendCheckedForm(
-    request,
-    await fieldsFor(request),
-    { typed, title: 'Publish a document', lead, note, cancel },
-    result,
-  );
 }

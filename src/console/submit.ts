@@ -5,6 +5,7 @@ import type { Answer } from '../server/v1/call.ts';
 import {
   bodyFrom,
   faultsIn,
+  firstOf,
   queryFrom,
   showFields,
   typedFrom,
@@ -16,7 +17,7 @@ import {
 import type { DescribedOperation } from '../server/v1/api-description.ts';
 import type { Form } from './pages.ts';
 import { formPage, sendPage, viewPage } from './show.ts';
-import { assertMay, perform, here, operationId, subjectOf, type ConsoleRequest } from './console-request.ts';
+import { assertMay, perform, here, hereAfter, operationId, subjectOf, type ConsoleRequest } from './console-request.ts';
 import { ruledLatest } from './resource-forms.ts';
 
 /** Shows a form, with what it changes. */
@@ -45,8 +46,7 @@ export async function showTyped(request: ConsoleRequest, form: Form, typed: Type
 export async function submitForm(request: ConsoleRequest, form: Form, typed: Typed): Promise<void> {
   const fields = await fieldsOf(form, request);
   const operation = operationOf(request, form);
-  const once = typed['once']?.[0] ?? '';
-  const etag = typed['etag']?.[0] ?? '';
+  const etag = firstOf(typed, 'etag');
   try {
     assertMayDo(request, form);
     const answer = (await perform(request, form.operation, {
@@ -55,13 +55,12 @@ export async function submitForm(request: ConsoleRequest, form: Form, typed: Typ
         body: bodyFrom(fields, typed, typeof form.fixed === 'function' ? form.fixed(request) : form.fixed),
       }),
       ...(etag !== '' && { ifMatch: etag }),
-      ...(/^[0-9a-z]{20}$/.test(once) && { once }),
+      once: firstOf(typed, 'once'),
     })) as Answer & { body: Record<string, unknown> };
     if (form.show)
       return sendPage(request.response, viewPage(request, withAddresses(request, form.show(answer, request))));
     const after = typeof form.after === 'function' ? await form.after(answer, request) : fill(form.after, answer.body);
-    const notice = form.done === '' ? '' : `?done=${encodeURIComponent(form.path)}`;
-    request.response.redirect(303, `${here(request, after)}${notice}`);
+    request.response.redirect(303, form.done === '' ? here(request, after) : hereAfter(request, after, form.path));
   } catch (error) {
     if (!isRegistryError(error)) throw error;
     const isOutdated = error.code === 'precondition_failed';
