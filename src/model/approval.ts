@@ -205,7 +205,8 @@ export function nameOfAuthor({ name, login, email, actor }: HeldAuthor = {}): st
   return name ?? login ?? email ?? actor ?? 'somebody who gives no name';
 }
 
-function isAccount(author: HeldAuthor, { actor, name, email, username }: Account): boolean {
+/** Whether an author is the person of an account. */
+export function isAccount(author: HeldAuthor, { actor, name, email, username }: Account): boolean {
   const handle = plain(author.login ?? hostAddress.exec(author.email ?? '')?.[1]);
   const handles = [username, email?.split('@')[0], name].map(plain);
   const isSame = (one: string | undefined, other: string | undefined) =>

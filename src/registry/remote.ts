@@ -1,6 +1,8 @@
 import { allowedHosts, mayUseCredential, readCredential } from '../config/credential-config.ts';
-import type { Repository } from '../model/connection.ts';
+import type { ArtifactConfig } from '../model/artifact.ts';
+import { repositoryName, type Repository } from '../model/connection.ts';
 import { RegistryError } from '../model/errors.ts';
+import type { Resource } from '../model/resource.ts';
 import { parseLocation } from '../source/location.ts';
 import type { Credential, Remote } from '../source/source.ts';
 import type { Registry } from './registry.ts';
@@ -65,4 +67,22 @@ export async function urlNow({ refs }: Pick<Registry, 'refs'>, org: string, url:
     now = all.find(({ value }) => value.url === now && value.renamed !== undefined)?.value.renamed ?? now;
   }
   return now;
+}
+
+/** Where to read the commit of a version: the connected repository, else the one in its provenance. Throws `refused` for a folder that is connected no more. */
+export async function whereFrom(
+  registry: Pick<Registry, 'refs'>,
+  { org, connection }: Resource,
+  { provenance }: ArtifactConfig,
+): Promise<Pick<Repository, 'org' | 'url' | 'branch' | 'credential'>> {
+  const named = await urlNow(registry, org, provenance.repository!);
+  if (connection && repositoryName(connection.repository) === named) {
+    return { org, url: connection.repository, branch: connection.branch, credential: connection.credential };
+  }
+  if (!/^[a-z+]+:\/\/|^[^/@]+@[^/:]+:/.test(named))
+    throw new RegistryError(
+      'refused',
+      `The version is from a folder ${JSON.stringify(named)}, which is no longer connected.`,
+    );
+  return { org, url: named, branch: null, credential: null };
 }

@@ -4,7 +4,6 @@ import type { Dependency } from '../model/dependency.ts';
 import { isImageName } from '../model/image.ts';
 import { RegistryError } from '../model/errors.ts';
 import { formatJob } from '../model/access.ts';
-import { repositoryName, type Repository } from '../model/connection.ts';
 import { selectVersion, type Resource } from '../model/resource.ts';
 import type { ReportedGate, Report } from '../model/problem.ts';
 import type { CompileGate, Compiled, GivenRuleset } from '../compile/compile.ts';
@@ -16,7 +15,7 @@ import { withLockDependencies, knownFindings } from './gate/compile-document.ts'
 import { findResource } from './lives.ts';
 import { pinnedReferences } from './graph/references.ts';
 import { codeFor, readRecorded } from './gate/ruleset-gate.ts';
-import { urlNow, remoteOf } from './remote.ts';
+import { remoteOf, whereFrom } from './remote.ts';
 import { readConfigOf, readJson, readManifestOf } from './stored.ts';
 
 /** Result of rebuilding a version. */
@@ -158,24 +157,6 @@ async function gateAgain(
   const accepted =
     ratchet === undefined ? null : await knownFindings(registry, resource, { manifest: ratchet }, ruleset);
   return { blockOn, exemptions, today, known: accepted, ...(ratchet !== undefined && { ratchet }) };
-}
-
-/** Where to read the version's commit: the connected repository, else the one in its provenance. */
-async function whereFrom(
-  registry: Registry,
-  { org, connection }: Resource,
-  { provenance }: ArtifactConfig,
-): Promise<Pick<Repository, 'org' | 'url' | 'branch' | 'credential'>> {
-  const named = await urlNow(registry, org, provenance.repository!);
-  if (connection && repositoryName(connection.repository) === named) {
-    return { org, url: connection.repository, branch: connection.branch, credential: connection.credential };
-  }
-  if (!/^[a-z+]+:\/\/|^[^/@]+@[^/:]+:/.test(named))
-    throw new RegistryError(
-      'refused',
-      `The version is from a folder ${JSON.stringify(named)}, which is no longer connected.`,
-    );
-  return { org, url: named, branch: null, credential: null };
 }
 
 /** Whether the files are the same as when the version was published, as far as it names them. */

@@ -1,10 +1,8 @@
-import { isUrlPath, formatCoordinate, type Coordinate } from '../../model/address.ts';
+import { formatCoordinate, type Coordinate } from '../../model/address.ts';
 import { type ArtifactConfig, type Manifest, findLayer } from '../../model/artifact.ts';
-import { repositoryName, type Repository } from '../../model/connection.ts';
-import { keyRef } from '../../model/key.ts';
+import type { Repository } from '../../model/connection.ts';
 import { type Version, chooseLatest, isOffered, type Resource } from '../../model/resource.ts';
 import {
-  type HeldAuthor,
   approvalDays,
   approvalsRef,
   decidable,
@@ -24,9 +22,8 @@ import {
 } from '../../model/approval.ts';
 import type { Compiled } from '../../compile/compile.ts';
 import { type PublishRequest, isHistory } from '../append-version.ts';
-import { signerOf } from '../commit-signer.ts';
 import { type Registry, newId } from '../registry.ts';
-import { readConfigOf, readReportOf } from '../stored.ts';
+import { readReportOf } from '../stored.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { notCompared, type Comparison } from '../../model/comparison.ts';
 import { digestOf, type Digest } from '../../model/digest.ts';
@@ -42,57 +39,7 @@ import { replacedLatest, unyanked } from '../gate/compatibility.ts';
 import type { Policy } from '../gate/policy.ts';
 import { storePreview, type Preview } from '../preview.ts';
 import type { Built } from '../store-artifact.ts';
-
-/** Keys that made each other, which are followed to the person who made the first. */
-const maxKeys = 10;
-
-/**
- * Who wrote what is published. Of a commit: everybody who changed one of its files, those of the version before, its
- * exemptions, or the settings that say what of them is published since that version, and the verified signer. Of an upload: who sent it, who made the key that was sent, and
- * who started the job. An empty author stands for those who cannot be read.
- */
-async function authorsOf(
-  registry: Registry,
-  { coordinate, snapshot, author, job, exemptions = [], settings, view }: PublishRequest,
-  { files }: Compiled,
-  before: Version | null,
-): Promise<HeldAuthor[]> {
-  if (snapshot.writers === undefined) {
-    const makers = (await makersOf(registry, author.actor)).map((actor) => ({ actor }));
-    return job === undefined ? makers : [...makers, job.startedBy === undefined ? {} : { login: job.startedBy }];
-  }
-  const config = before && (await readConfigOf(registry, before));
-  const old = config?.provenance;
-  const { repository } = snapshot.origin;
-  const since = repository !== null && old?.repository === repositoryName(repository) ? old.commit : null;
-  // Its settings say what of the files is published.
-  const isView = view !== undefined || config?.view !== undefined;
-  const named = [
-    ...(isView && settings !== undefined ? [settings] : []),
-    ...files.map(({ path }) => path),
-    ...Object.keys(old?.blobs ?? {}),
-    ...exemptions.map(({ at }) => at.file),
-  ];
-  const writers = await snapshot.writers(
-    since,
-    [...new Set(named)].filter((path) => !isUrlPath(path)),
-  );
-  const signer = await signerOf(registry, coordinate.org, snapshot.signature);
-  const authors = (writers ?? [null]).map((one): HeldAuthor => one ?? {});
-  const all = signer === null ? authors : [...authors, { name: signer.name }];
-  return all.length === 0 ? [{}] : all;
-}
-
-/** Who sent an upload, and if that is a key of the organization, whoever made it. */
-async function makersOf({ refs }: Pick<Registry, 'refs'>, actor: string): Promise<string[]> {
-  const makers = [actor];
-  for (let last = actor; last.startsWith('key:') && makers.length < maxKeys; last = makers.at(-1)!) {
-    const [made] = await Array.fromAsync(refs.history(keyRef(last.slice('key:'.length))));
-    if (made === undefined || makers.includes(made.actor)) return makers;
-    makers.push(made.actor);
-  }
-  return makers;
-}
+import { authorsOf } from './authors.ts';
 
 /** The first changes that a record keeps for people. */
 const maxChanges = 50;

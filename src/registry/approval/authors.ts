@@ -1,0 +1,152 @@
+import type { JobOrigin } from '../../model/access.ts';
+import { isUrlPath, parseCoordinate } from '../../model/address.ts';
+import { isAccount, type HeldAuthor } from '../../model/approval.ts';
+import type { ArtifactConfig } from '../../model/artifact.ts';
+import { repositoryName } from '../../model/connection.ts';
+import type { Dependency } from '../../model/dependency.ts';
+import type { Digest } from '../../model/digest.ts';
+import { isRegistryError } from '../../model/errors.ts';
+import { keyRef, type Key } from '../../model/key.ts';
+import { resourceRef, type Version } from '../../model/resource.ts';
+import type { Compiled } from '../../compile/compile.ts';
+import type { Snapshot } from '../../source/snapshot.ts';
+import type { PublishRequest } from '../append-version.ts';
+import { signerOf } from '../commit-signer.ts';
+import { listMembers } from '../keys/people.ts';
+import { findResource } from '../lives.ts';
+import type { Registry } from '../registry.ts';
+import { remoteOf, whereFrom } from '../remote.ts';
+import { readConfigOf } from '../stored.ts';
+
+/** Keys that made each other, which are followed to the person who made the first. */
+const maxKeys = 10;
+
+/**
+ * Who wrote what is published. Of a commit: everybody who changed one of its files, those of the version before, its
+ * exemptions, or the settings that say what of them is published since that version, and the verified signer. Of an upload: who sent it, who made the key that was sent, and
+ * who started the job. Of both: who wrote what their references into the registry did not mean before. An empty author
+ * stands for those who cannot be read.
+ */
+export async function authorsOf(
+  registry: Registry,
+  { coordinate, snapshot, author, job, exemptions = [], settings, view }: PublishRequest,
+  { files, dependencies = [] }: Compiled,
+  before: Version | null,
+): Promise<HeldAuthor[]> {
+  const old = before && (await readConfigOf(registry, before));
+  const others = await authorsBehind(registry, dependencies, old?.dependencies ?? []);
+  if (snapshot.writers === undefined)
+    return [...(await makersOf(registry, author.actor)), ...starterOf(job), ...others];
+  // Its settings say what of the files is published.
+  const isView = view !== undefined || old?.view !== undefined;
+  const named = [
+    ...(isView && settings !== undefined ? [settings] : []),
+    ...files.map(({ path }) => path),
+    ...exemptions.map(({ at }) => at.file),
+  ];
+  const writers = await writersOf(snapshot, old, named);
+  const signer = await signerOf(registry, coordinate.org, snapshot.signature);
+  const all = [...writers, ...(signer === null ? [] : [{ name: signer.name }]), ...others];
+  return all.length === 0 ? [{}] : all;
+}
+
+/** Who changed one of these files, or of those of an older version, since that version. */
+async function writersOf(
+  { origin: { repository }, writers }: Snapshot,
+  old: ArtifactConfig | null,
+  paths: readonly string[],
+): Promise<HeldAuthor[]> {
+  const since = repository !== null && old?.provenance.repository === repositoryName(repository) ? old.provenance.commit : null; // prettier-ignore
+  const named = new Set([...paths, ...Object.keys(old?.provenance.blobs ?? {})]);
+  const found = await writers!(
+    since,
+    [...named].filter((path) => !isUrlPath(path)),
+  );
+  return found ?? [{}];
+}
+
+/**
+ * Who wrote what references into the registry mean now and did not mean before, also through others. Where the files of a
+ * document are as they were, nobody else wrote what breaks. `seen`: versions that were looked at.
+ */
+async function authorsBehind(
+  registry: Registry,
+  now: readonly Dependency[],
+  before: readonly Dependency[],
+  seen = new Set<Digest>(),
+): Promise<HeldAuthor[]> {
+  const authors: HeldAuthor[] = [];
+  for (const each of now) {
+    const named = before.filter(({ coordinate }) => coordinate === each.coordinate);
+    const old = named.find(({ range }) => range === each.range) ?? named[0];
+    if (each.how === 'lock' || old === undefined || old.digest === each.digest || seen.has(each.digest)) continue;
+    seen.add(each.digest);
+    try {
+      authors.push(...(await authorsBetween(registry, old, each, seen)));
+    } catch (error) {
+      // Its repository does not answer, or the version before was withdrawn.
+      if (!isRegistryError(error)) throw error;
+      authors.push({});
+    }
+  }
+  return authors;
+}
+
+/** Who wrote the versions of a resource after one of them, up to another. Members of its organization are known as such. */
+async function authorsBetween(
+  registry: Registry,
+  from: Dependency,
+  to: Dependency,
+  seen: Set<Digest>,
+): Promise<HeldAuthor[]> {
+  const { coordinate } = parseCoordinate(to.coordinate)!;
+  const authors: HeldAuthor[] = [];
+  let isBetween = false;
+  for await (const { action, actor } of registry.refs.history(resourceRef(coordinate))) {
+    if (action === `publish ${from.version}`) break;
+    isBetween ||= action === `publish ${to.version}`;
+    if (isBetween && action.startsWith('publish ') && !actor.startsWith('sync:'))
+      authors.push(...(await makersOf(registry, actor)));
+  }
+  const [old, now] = [
+    await readConfigOf(registry, { manifest: from.digest }),
+    await readConfigOf(registry, { manifest: to.digest }),
+  ];
+  const { commit, job, signer, path, blobs } = now.provenance;
+  const resource = await findResource(registry, coordinate);
+  if (resource !== null && commit !== null && !job) {
+    const remote = await remoteOf(registry, await whereFrom(registry, resource, now));
+    const snapshot = await registry.source.snapshot(remote, commit);
+    const settings = now.view || old.view ? settingsFor(path) : [];
+    authors.push(...(await writersOf(snapshot, old, [...settings, ...Object.keys(blobs)])));
+    if (signer) authors.push({ name: signer.name });
+  }
+  authors.push(...(await authorsBehind(registry, now.dependencies ?? [], old.dependencies ?? [], seen)));
+  const members = await listMembers(registry, coordinate.org);
+  return authors.map((author) => {
+    const member = members.find((each) => isAccount(author, each));
+    return member === undefined ? author : { ...author, actor: member.actor };
+  });
+}
+
+/** Where the settings of a document may be: `stele.yaml` of its folder, or of one above. */
+function settingsFor(path: string): string[] {
+  const folders = path.split('/').slice(0, -1);
+  return ['', ...folders].map((_, depth) => [...folders.slice(0, depth), 'stele.yaml'].join('/'));
+}
+
+/** Who sent an upload, and if that is a key of the organization, whoever made it, and started the job that it is for. */
+async function makersOf({ refs }: Pick<Registry, 'refs'>, actor: string): Promise<HeldAuthor[]> {
+  const makers: HeldAuthor[] = [{ actor }];
+  for (let last = actor; last.startsWith('key:') && makers.length < maxKeys; last = makers.at(-1)!.actor!) {
+    const made = (await Array.fromAsync(refs.history<Key>(keyRef(last.slice('key:'.length))))).at(-1);
+    if (made === undefined || makers.some((each) => each.actor === made.actor)) return makers;
+    const { job } = made.value;
+    makers.push(...starterOf(job), { actor: made.actor });
+  }
+  return makers;
+}
+
+function starterOf(job: JobOrigin | undefined): HeldAuthor[] {
+  return job === undefined ? [] : [job.startedBy === undefined ? {} : { login: job.startedBy }];
+}

@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'vitest';
+import type { Principal } from '../../src/model/access.ts';
+import { decide, listHeld, whyNotDecide } from '../../src/registry/approval/decide.ts';
+import { noteSignIn } from '../../src/registry/keys/people.ts';
+import { createKey, revokeKey } from '../../src/registry/keys/keys.ts';
+import { findResource } from '../../src/registry/lives.ts';
+import { publish } from '../../src/registry/publish.ts';
+import { readConfigOf } from '../../src/registry/stored.ts';
+import { follow } from '../../src/sync/follow.ts';
+import { repositoryId } from '../../src/model/connection.ts';
+import { createUpload } from '../../src/source/upload.ts';
+import { shareCompiler } from '../compile/shared-compiler.ts';
+import { open, url } from './pulls-scene.ts';
+
+const ann = { name: 'Ann Lee', email: 'ann@acme.test' };
+const bob = { name: 'Bob Ray', email: 'bob@acme.test' };
+const cid = { name: 'Cid Poe', email: 'cid@acme.test' };
+const pay = { org: 'acme', type: 'apis', slug: 'pay' } as const;
+const other = 'https://git.test/acme/schemas.git';
+
+const settings = `resources:
+  - { path: pay.yaml, approval: required }
+`;
+const api = `openapi: 3.1.0
+info: { title: Pay, version: 1.0.0 }
+paths:
+  /pay:
+    post:
+      requestBody: { content: { application/json: { schema: { $ref: 'https://r.test/@acme/schemas/money@^1' } } } }
+      responses: { '200': { description: OK. } }
+`;
+const money = (...required: string[]) =>
+  JSON.stringify({
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Money',
+    type: 'object',
+    required,
+    properties: { amount: { type: 'integer' } },
+  });
+
+function personOf({ name }: { name: string }): Extract<Principal, { kind: 'user' }> {
+  const rights = [{ scopes: ['approve'], resources: null }] as const;
+  return { kind: 'user', id: `https://login.test#${name}`, organizations: { acme: rights as never } };
+}
+
+async function scene(organization: 'acme' | 'base' = 'acme') {
+  const world = await open({}, { organizations: { acme: {}, base: {} } }, shareCompiler());
+  const { registry, source, sync } = world;
+  for (const each of [ann, bob, cid]) {
+    const person = { actor: `user:https://login.test#${each.name}`, groups: [], signedInAt: '', ...each };
+    await noteSignIn(registry, each === ann ? [organization] : ['acme'], person);
+  }
+  const upload = async (version: string, required: string[], actor: string) => {
+    const result = await publish(registry, {
+      coordinate: { org: organization, type: 'schemas', slug: 'money' },
+      snapshot: createUpload('money.json', Buffer.from(money(...required))),
+      entry: 'money.json',
+      version,
+      onConflict: 'reject',
+      latest: true,
+      dryRun: false,
+      create: { visibility: 'public' },
+      author: { actor, origin: null },
+    });
+    expect(result.outcome).toBe('published');
+  };
+  const text = api.replace('@acme', `@${organization}`);
+  const push = async (readme: string) => {
+    source.push(url, { 'stele.yaml': settings, 'pay.yaml': text, 'README.md': readme }, { people: [cid, cid] });
+    return sync();
+  };
+  /** Why each of the three may not decide about the one version that is held. */
+  const whyNot = async () => {
+    const [held, ...more] = await listHeld(registry, personOf(bob), 'acme');
+    expect(more).toEqual([]);
+    const reasons = await Promise.all([ann, bob, cid].map((each) => whyNotDecide(registry, personOf(each), held!)));
+    return { reasons, held: held! };
+  };
+  return { ...world, upload, push, whyNot };
+}
+
+const byAnn = `user:https://login.test#${ann.name}`;
+const annAlone = ['You wrote it. Somebody else has to decide.', null, null];
+
+describe('a break that comes through a reference into the registry', () => {
+  test('changes nothing of the referrer before its next publish; there it is held for somebody who wrote neither', async () => {
+    const { registry, upload, push, sync, whyNot } = await scene();
+    await upload('1.0.0', [], byAnn);
+    expect((await push('one')).documents).toMatchObject([{ outcome: 'published', label: '1.0.0' }]);
+    const published = await findResource(registry, pay);
+    await upload('1.1.0', ['amount'], byAnn);
+    await sync();
+    expect(await findResource(registry, pay)).toEqual(published);
+
+    expect((await push('two')).documents).toMatchObject([{ outcome: 'waiting' }]);
+    const { reasons, held } = await whyNot();
+    expect(held.held.changes).toMatchObject([{ rule: 'request-property-became-required' }]);
+    expect(reasons).toEqual(annAlone);
+    await decide(
+      registry,
+      personOf(bob),
+      'acme',
+      held.held.id,
+      { verdict: 'approved', reason: 'Everybody sends it.' },
+      { actor: `user:${personOf(bob).id}`, origin: null },
+    );
+    expect((await sync()).documents).toMatchObject([{ outcome: 'published' }]);
+    const { versions } = (await findResource(registry, pay))!;
+    expect((await readConfigOf(registry, versions.at(-1)!)).dependencies).toMatchObject([{ version: '1.1.0' }]);
+  });
+
+  test('was written by whoever changed the files of the other document in its own repository', async () => {
+    const { registry, source, queue, push, whyNot } = await scene();
+    await follow(registry, 'acme', { url: other, branch: null, credential: 'git', visibility: 'public', validation: 'lenient', discover: '' }); // prettier-ignore
+    const pushMoney = async (text: string, person: typeof ann) => {
+      const tree = { 'stele.yaml': 'resources:\n  - { path: money.json, slug: money, type: schemas }\n', 'money.json': text }; // prettier-ignore
+      source.push(other, tree, { people: [person, person] });
+      return (await queue.request('acme', repositoryId(other, null), 'manual')).done;
+    };
+    expect((await pushMoney(money(), bob)).documents).toMatchObject([{ outcome: 'published' }]);
+    await push('one');
+    await pushMoney(money('amount'), ann);
+    await pushMoney(money('amount', 'currency'), ann);
+    expect((await push('two')).documents).toMatchObject([{ outcome: 'waiting' }]);
+    expect((await whyNot()).reasons).toEqual(annAlone);
+  });
+
+  const job = { issuer: 'https://ci.test', subject: 's', repository: 'r', commit: null, ref: null, workflow: null, run: null }; // prettier-ignore
+  test.each([
+    ['made a key that somebody else revoked since', {}, byAnn],
+    ['started the CI job that sent it', { job: { ...job, startedBy: 'ann-lee' } }, 'job:https://ci.test#s'],
+  ])('was written by whoever %s', async (_, more, maker) => {
+    const { registry, upload, push, whyNot } = await scene();
+    await upload('1.0.0', [], `user:https://login.test#${cid.name}`);
+    await push('one');
+    const given = { org: 'acme', name: 'CI', scopes: ['publish' as const], ...more };
+    const { key } = await createKey(registry, given, { actor: maker, origin: null });
+    await upload('1.1.0', ['amount'], `key:${key.id}`);
+    await revokeKey(registry, 'acme', key.id, { actor: `user:${personOf(bob).id}`, origin: null });
+    await push('two');
+    expect((await whyNot()).reasons).toEqual(annAlone);
+  });
+
+  test('was written by members of the other organization, who are known there', async () => {
+    const { upload, push, whyNot } = await scene('base');
+    await upload('1.0.0', [], byAnn);
+    await push('one');
+    await upload('1.1.0', ['amount'], byAnn);
+    await push('two');
+    expect((await whyNot()).reasons).toEqual(annAlone);
+  });
+});
