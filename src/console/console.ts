@@ -34,14 +34,14 @@ import { resourceForms, versionForms } from './resource-forms.ts';
 import { replayPage } from './replay-page.ts';
 import { repositoryForms, repositoryPages, repositoryRunPage } from './repository-views.ts';
 import { resourcePage, runPage, runsPage } from './resource-view.ts';
-import { streamRun } from './run-view.ts';
+import { streamRun, type RunPage } from './run-view.ts';
 import { expiredPage, sendPage, viewPage } from './show.ts';
 import { organizationFor, startPage } from './start-page.ts';
 import { editorPage, sitePublishPage, uploadPage } from '../sites/console/site-publish.ts';
 import { appearanceForms, siteForms } from '../sites/console/site-forms.ts';
 import { sitePages } from '../sites/console/site-views.ts';
 import { showForm, showTyped, submitForm } from './submit.ts';
-import { nobodys, perform, type Console, type ConsoleRequest } from './console-request.ts';
+import { nobodys, type Console, type ConsoleRequest } from './console-request.ts';
 import { webhookForms } from './webhook-views.ts';
 import { decodeSegment } from '../model/escape.ts';
 
@@ -83,11 +83,7 @@ interface Route {
   again?(request: ConsoleRequest, typed: Typed, why: string): Promise<void>;
 }
 
-const routes: readonly Route[] = [
-  eventsOf(runPage, 'get{one}Sync'),
-  eventsOf(repositoryRunPage, 'getRepositorySync'),
-  ...checkedPages.map(routeOf),
-];
+const routes: readonly Route[] = [eventsOf(runPage), eventsOf(repositoryRunPage), ...checkedPages.map(routeOf)];
 
 function routeOf(page: CheckedPage): Route {
   return {
@@ -108,8 +104,7 @@ function routesOf(all: readonly Form[]): Route[] {
 }
 
 /** The stream of a run's changes. */
-function eventsOf({ path }: Page, operation: 'get{one}Sync' | 'getRepositorySync'): Route {
-  const read = async (request: ConsoleRequest) => (await perform(request, operation)).body;
+function eventsOf({ path, read }: RunPage): Route {
   return { path: `${path}/events`, get: (request) => streamRun(request, () => read(request)) };
 }
 

@@ -13,7 +13,7 @@ import {
   listPage,
 } from './pages.ts';
 import { isAdmin } from './keys.ts';
-import { runTable, runView } from './run-view.ts';
+import { runPageBelow, runSection } from './run-view.ts';
 import { perform, here, may, type ConsoleRequest, type Listed } from './console-request.ts';
 
 export type FollowedRecord = Listed<'listRepositories'>;
@@ -30,23 +30,24 @@ const list = listPage({
   empty: 'No repositories yet.',
 });
 
+const repositoryPath = '/repositories/:repository';
+
 const one: Page = {
-  path: '/repositories/:repository',
+  path: repositoryPath,
   async show(request) {
     const { body } = await perform(request, 'getRepository');
     const runs = await perform(request, 'listRepositorySyncs', { query: { limit: '20' } });
-    const hrefOf = (run: string) => here(request, '/repositories/:repository/runs/:run', { run });
     return {
       eyebrow: 'Repository',
       title: body.repository,
       actions: may(request, 'publish')
-        ? [{ text: 'Sync now', href: here(request, '/repositories/:repository/sync'), isMain: true, post: true }]
+        ? [{ text: 'Sync now', href: here(request, `${repositoryPath}/sync`), isMain: true, post: true }]
         : [],
       sections: [
         {
           title: 'State',
           actions: isAdmin(request)
-            ? [{ text: 'Unfollow', href: here(request, '/repositories/:repository/unfollow'), isDanger: true }]
+            ? [{ text: 'Unfollow', href: here(request, `${repositoryPath}/unfollow`), isDanger: true }]
             : [],
           facts: facts([
             ['State', stateCell(body.state, body.detail)],
@@ -59,9 +60,8 @@ const one: Page = {
           ]),
         },
         {
-          title: 'Runs',
+          ...runSection(request, 'Runs', repositoryPath, runs.body.items),
           lead: 'Each run read the repository once. Open one to see what it published or rejected.',
-          ...runTable(runs.body.items, hrefOf),
         },
       ],
     };
@@ -69,19 +69,7 @@ const one: Page = {
 };
 
 /** One run of a repository. */
-export const repositoryRunPage: Page = {
-  path: '/repositories/:repository/runs/:run',
-  async show(request) {
-    const { body } = await perform(request, 'getRepositorySync');
-    return runView(
-      request,
-      body,
-      here(request, `${repositoryRunPage.path}/events`),
-      at(request, request.params['repository']!),
-      here(request, '/repositories/:repository/sync'),
-    );
-  },
-};
+export const repositoryRunPage = runPageBelow(repositoryPath, 'getRepositorySync');
 
 export const repositoryPages: readonly Page[] = [list, one, repositoryRunPage];
 
@@ -100,7 +88,7 @@ export function repositoryRow(request: ConsoleRequest, record: FollowedRecord): 
 }
 
 function at(request: ConsoleRequest, repository: string): string {
-  return here(request, '/repositories/:repository', { repository });
+  return here(request, repositoryPath, { repository });
 }
 
 function publishes({ visibility, versions }: FollowedRecord): string {

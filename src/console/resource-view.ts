@@ -17,9 +17,9 @@ import {
   type LinkRow,
   linksFrom,
 } from './pages.ts';
-import { reportSection, runTable, runView } from './run-view.ts';
+import { reportSection, runPageBelow, runSection } from './run-view.ts';
 import { approvalLinks } from './approvals.ts';
-import { perform, here, may, subjectOf, type ConsoleRequest, type Answered, type Listed } from './console-request.ts';
+import { perform, may, subjectOf, type ConsoleRequest, type Answered, type Listed } from './console-request.ts';
 
 type ResourceRecord = Answered<'get{one}'>;
 
@@ -243,27 +243,14 @@ export const runsPage: Page = {
   path: `${path}/runs`,
   async show(request): Promise<View> {
     const { body } = await perform(request, 'list{one}Syncs', { query: { limit: '50' } });
-    const hrefOf = (run: string) => here(request, `${path}/runs/:run`, { run });
     return {
       title: 'Runs',
       lead: 'Each run read the repository once. Open one to see what it published or rejected.',
       eyebrow: nameOf({ org: request.org, type: request.type!, slug: request.params['slug']! }),
-      sections: [{ title: 'Newest first', ...runTable(body.items, hrefOf) }],
+      sections: [runSection(request, 'Newest first', path, body.items)],
     };
   },
 };
 
 /** One run, with what it did to the resource. */
-export const runPage: Page = {
-  path: `${path}/runs/:run`,
-  async show(request) {
-    const { body } = await perform(request, 'get{one}Sync');
-    return runView(
-      request,
-      body,
-      here(request, `${path}/runs/:run/events`),
-      here(request, path),
-      here(request, `${path}/sync`),
-    );
-  },
-};
+export const runPage = runPageBelow(path, 'get{one}Sync');

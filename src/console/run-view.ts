@@ -1,11 +1,11 @@
 import { type Problem, type Report, countText } from '../model/problem.ts';
-import { type Cell, type Section, facts, momentCell, stateCell, timeCell, type View } from './pages.ts';
+import { type Cell, type Page, type Section, facts, momentCell, stateCell, timeCell, type View } from './pages.ts';
 import { parseCoordinate } from '../model/address.ts';
 import type { Trigger } from '../model/connection.ts';
 import { commitLinks } from '../site/pages/describe-version.ts';
 import { countOutcomes, countState, shownState } from '../model/states.ts';
 import { approvalLinks } from './approvals.ts';
-import { type Answered, here, may, type ConsoleRequest } from './console-request.ts';
+import { type Answered, here, may, perform, type ConsoleRequest } from './console-request.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import { RegistryError } from '../model/errors.ts';
 import { createWaitingPlaces } from '../scheduling/places.ts';
@@ -82,12 +82,19 @@ type Read = Omit<RepositoryRun['documents'][number], 'resource' | 'report'> & {
 /** A run of a resource, or of a repository. */
 export type RunRecord = Omit<RepositoryRun, 'documents'> & { documents: Read[] };
 
-export function runTable(runs: readonly RunRecord[], hrefOf: (id: string) => string): Omit<Section, 'title'> {
+/** Runs that read the repository of what has its page at `parent`. */
+export function runSection(
+  request: ConsoleRequest,
+  title: string,
+  parent: string,
+  runs: readonly RunRecord[],
+): Section {
   return {
+    title,
     columns: ['Started', 'State', 'Because of', 'Documents'],
     rows: runs.map(({ id, startedAt, state, trigger, documents, detail }) => ({
       cells: [
-        { ...momentCell(startedAt), href: hrefOf(id) },
+        { ...momentCell(startedAt), href: here(request, `${parent}/runs/:run`, { run: id }) },
         runState(state, documents, detail),
         { text: becauseOf[trigger] },
         { text: String(documents.length) },
@@ -130,14 +137,19 @@ function runState(state: string, documents: RunRecord['documents'], detail: stri
   return { ...stateCell(state, detail), text: describeLeft(documents) ?? shownState(state).text, tag: tone };
 }
 
-/** The page of a run. While it runs, the page follows `events`, or reloads without a script. */
-export async function runView(
-  request: ConsoleRequest,
-  run: RunRecord,
-  events: string,
-  back: string,
-  again: string,
-): Promise<View> {
+/** One run, and what reads it. */
+export interface RunPage extends Page {
+  read(request: ConsoleRequest): Promise<RunRecord>;
+}
+
+/** The page of a run, below that of a resource or a repository, with what it did to that. */
+export function runPageBelow(parent: string, operation: 'get{one}Sync' | 'getRepositorySync'): RunPage {
+  const read = async (request: ConsoleRequest) => (await perform(request, operation)).body;
+  return { path: `${parent}/runs/:run`, read, show: async (request) => runView(request, parent, await read(request)) };
+}
+
+/** What a run did. While it runs, the page follows the stream of its changes, or reloads without a script. */
+async function runView(request: ConsoleRequest, parent: string, run: RunRecord): Promise<View> {
   const { state, trigger, repository, startedAt, finishedAt, progress, detail, documents } = run;
   const isOpen = state === 'queued' || state === 'running';
   const pages = commitLinks(repository, run.to ?? null);
@@ -154,12 +166,12 @@ export async function runView(
         ...(rejected > 0 ? ['What is rejected is published once its file is corrected and pushed.'] : []),
         ...(waiting > 0 ? ['What waits is published once somebody approves it.'] : []),
       ].join(' '),
-    ...(isOpen && { reload: 2, events }),
+    ...(isOpen && { reload: 2, events: here(request, `${parent}/runs/:run/events`) }),
     actions: [
       ...(state === 'failed' && may(request, 'publish')
-        ? [{ text: 'Try again', href: again, isMain: true, post: true }]
+        ? [{ text: 'Try again', href: here(request, `${parent}/sync`), isMain: true, post: true }]
         : []),
-      { text: 'Back', href: back },
+      { text: 'Back', href: here(request, parent) },
     ],
     sections: [
       {
