@@ -246,33 +246,34 @@ export function notAnswering(host: string, error: unknown): RegistryError {
 /** One page of a list. Null stands for an item that could not be parsed. */
 export interface Page<T> {
   items: readonly (T | null)[];
-  isLast: boolean;
+  /** Where the next page begins, as the host counts; null: this is the last. */
+  next: number | null;
 }
 
 /**
- * The items of all pages, up to `most`, of at most `maxPages` pages. Pages count from 1. Does not
- * follow links in responses. `isComplete` is false when there are more.
+ * The items of all pages, up to `max`, of at most `maxPages` pages. `first`: where the first begins.
+ * Does not follow links in responses. `isComplete` is false when there are more.
  */
 export async function readPages<T>(
   max: number,
   maxPages: number,
-  ask: (page: number) => Promise<Page<T>>,
+  ask: (at: number) => Promise<Page<T>>,
+  first = 1,
 ): Promise<{ items: T[]; isComplete: boolean }> {
   const all: T[] = [];
-  for (let page = 1; page <= maxPages; page++) {
-    const { items, isLast } = await ask(page);
-    all.push(...items.filter((item) => item !== null));
-    if (all.length > max) break;
-    if (isLast) return { items: all, isComplete: true };
-    if (all.length === max) break;
+  let at: number | null = first;
+  for (let pages = 0; at !== null && pages < maxPages && all.length < max; pages++) {
+    const page: Page<T> = await ask(at);
+    all.push(...page.items.filter((item) => item !== null));
+    at = page.next;
   }
-  return { items: all.slice(0, max), isComplete: false };
+  return { items: all.slice(0, max), isComplete: at === null && all.length <= max };
 }
 
 const maxPulls = 200;
 const maxPullPages = 10;
 
-/** The pull requests of all pages, at most 200. Pages count from 1. */
-export async function listPages(ask: (page: number) => Promise<Page<Pull>>): Promise<Pull[]> {
-  return (await readPages(maxPulls, maxPullPages, ask)).items;
+/** The pull requests of all pages, at most 200. */
+export async function listPages(ask: (at: number) => Promise<Page<Pull>>, first?: number): Promise<Pull[]> {
+  return (await readPages(maxPulls, maxPullPages, ask, first)).items;
 }

@@ -1,9 +1,11 @@
 import type { CheckState } from '../model/check.ts';
-import { type Ask, basic, type ApiCredential, type HostSettings } from './ask.ts';
+import { basic, type ApiCredential, type HostSettings } from './ask.ts';
 import type { Delivery, FoundRepository, Host, HostRepository, Hint } from './host.ts';
-import { asFound, asRepository, itemsIn, repositoriesIn, createTokenHost } from './token-host.ts';
+import { asFound, createTokenHost } from './token-host.ts';
 import {
   asPull,
+  branchOf,
+  itemsIn,
   textAt,
   valueAt,
   idMember,
@@ -36,13 +38,8 @@ const pageLength = 100;
 /** Azure DevOps Services (dev.azure.com) and Azure DevOps Server: service hooks and statuses. */
 export function createAzure(settings: HostSettings): Host {
   const { url } = settings;
-
-  async function listActive(ask: Ask, repository: HostRepository, page: number, signal: AbortSignal) {
-    const query = `searchCriteria.status=active&$top=${pageLength}&$skip=${(page - 1) * pageLength}&${version}`;
-    const path = `${pathOf(repository)}/pullrequests?${query}`;
-    const { json } = await ask(repository, { method: 'GET', path }, signal);
-    return itemsIn(valueAt(json, 'value'));
-  }
+  const pullsAt = (repository: HostRepository, at: number) =>
+    `${pathOf(repository)}/pullrequests?searchCriteria.status=active&$top=${pageLength}&$skip=${at}&${version}`;
 
   return createTokenHost(settings, {
     kind: 'azure',
@@ -51,21 +48,17 @@ export function createAzure(settings: HostSettings): Host {
     isGenuine: async (delivery, secrets) => isGenuine(delivery, secrets),
     readHint: (delivery) => readAzureHint(delivery, url),
     nameOf: (repositoryUrl) => azureNameOn(url, repositoryUrl),
-    pulls: (ask, repository, signal) => async (page) => {
-      const values = await listActive(ask, repository, page, signal);
-      const items = values.map((item) =>
-        asPull(valueAt(item, 'pullRequestId'), branchOf(valueAt(item, 'targetRefName')), () => refOf(item)),
-      );
-      return { items, isLast: values.length < pageLength };
+    first: 0,
+    pageIn({ json }, at) {
+      const list = valueAt(json, 'value');
+      return { list, next: itemsIn(list).length < pageLength ? null : at + pageLength };
     },
-    repositories: (ask, owner, signal) => async () => {
-      const path = `/${owner.path.split('/').map(encodeURIComponent).join('/')}/_apis/git/repositories?${version}`;
-      const { json } = await ask(asRepository(owner), { method: 'GET', path }, signal);
-      const items = repositoriesIn('Azure DevOps', valueAt(json, 'value')).map((item) =>
-        foundIn(url, owner.path, item),
-      );
-      return { items, isLast: true };
-    },
+    pullsAt,
+    readPull: (item) =>
+      asPull(valueAt(item, 'pullRequestId'), branchOf(valueAt(item, 'targetRefName')), () => refOf(item)),
+    // All are on one page.
+    ownedAt: ({ path }, at) =>
+      at > 0 ? [] : [`/${path.split('/').map(encodeURIComponent).join('/')}/_apis/git/repositories?${version}`],
     pathOf(repository, id) {
       const [organization] = repository.name.split('/');
       const path =
@@ -86,7 +79,8 @@ export function createAzure(settings: HostSettings): Host {
       };
       await post(`commits/${check.commit}`);
       // Branch policies look only at the statuses of the pull request.
-      for (const pull of await listActive(ask, repository, 1, signal)) {
+      const { json } = await ask(repository, { method: 'GET', path: pullsAt(repository, 0) }, signal);
+      for (const pull of itemsIn(valueAt(json, 'value'))) {
         const id = valueAt(pull, 'pullRequestId');
         const head = textAt(pull, 'lastMergeSourceCommit', 'commitId');
         if (head === check.commit && Number.isSafeInteger(id)) await post(`pullRequests/${String(id)}`);
@@ -167,11 +161,6 @@ function repositoryAt(resource: unknown, base: string): string {
       ? 'it does not name a repository; set "Resource details to send" of the service hook to All'
       : `its repository is not at ${base}`,
   );
-}
-
-/** The branch that a full ref names, or undefined. */
-function branchOf(ref: unknown): unknown {
-  return typeof ref === 'string' && ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : undefined;
 }
 
 /** The branch that a pull request comes from. Azure DevOps has no ref in the target for a fork's. */

@@ -1,7 +1,8 @@
 import type { CheckState } from '../model/check.ts';
-import { type Answer, type Page, bearerOrBasic, type HostSettings } from './ask.ts';
+import { bearerOrBasic, type HostSettings } from './ask.ts';
 import type { Delivery, FoundRepository, Hint, Host, HostRepository } from './host.ts';
 import {
+  branchOf,
   pathOn,
   asPull,
   idMember,
@@ -14,7 +15,7 @@ import {
   behindSha256,
   isHmacOf,
 } from './payload.ts';
-import { asFound, asRepository, itemsIn, repositoriesIn, createTokenHost } from './token-host.ts';
+import { asFound, createTokenHost } from './token-host.ts';
 import { shorten, shortName } from './comments.ts';
 
 /**
@@ -37,23 +38,6 @@ const closing = ['pr:merged', 'pr:declined', 'pr:deleted'];
 /** Bitbucket Data Center and Server: signed hooks and build statuses of commits. */
 export function createBitbucketServer(settings: HostSettings): Host {
   const { url } = settings;
-
-  /** Asks for one page after the other. Each says where the next begins. */
-  function pagesOf<T>(
-    ask: (path: string) => Promise<Answer>,
-    path: string,
-    readAll: (list: unknown) => readonly (T | null)[],
-  ): () => Promise<Page<T>> {
-    let start = 0;
-    return async () => {
-      const { json } = await ask(`${path}&limit=100&start=${start}`);
-      const next = valueAt(json, 'nextPageStart');
-      const hasNext = valueAt(json, 'isLastPage') === false && Number.isSafeInteger(next) && Number(next) > start;
-      if (hasNext) start = Number(next);
-      return { items: readAll(valueAt(json, 'values')), isLast: !hasNext };
-    };
-  }
-
   return createTokenHost(settings, {
     kind: 'bitbucket-server',
     product: 'Bitbucket',
@@ -61,19 +45,15 @@ export function createBitbucketServer(settings: HostSettings): Host {
     isGenuine: ({ headers, body }, secrets) => isHmacOf(behindSha256(headers['x-hub-signature']), body, secrets),
     readHint,
     nameOf: (repositoryUrl) => nameOn(url, repositoryUrl),
-    pulls: (ask, repository, signal) =>
-      pagesOf(
-        (path) => ask(repository, { method: 'GET', path }, signal),
-        `${pathOf(repository)}/pull-requests?state=OPEN&order=NEWEST`,
-        (list) =>
-          itemsIn(list).map((item) => asPull(valueAt(item, 'id'), branchOf(valueAt(item, 'toRef', 'id')), refOf)),
-      ),
-    repositories: (ask, owner, signal) =>
-      pagesOf(
-        (path) => ask(asRepository(owner), { method: 'GET', path }, signal),
-        `/projects/${encodeURIComponent(owner.path)}/repos?`,
-        (list) => repositoriesIn('Bitbucket', list).map((item) => foundIn(url, item)),
-      ),
+    first: 0,
+    pageIn({ json }, at) {
+      const next = valueAt(json, 'nextPageStart');
+      const hasNext = valueAt(json, 'isLastPage') === false && Number.isSafeInteger(next) && Number(next) > at;
+      return { list: valueAt(json, 'values'), next: hasNext ? Number(next) : null };
+    },
+    pullsAt: (repository, at) => `${pathOf(repository)}/pull-requests?state=OPEN&order=NEWEST&limit=100&start=${at}`,
+    readPull: (item) => asPull(valueAt(item, 'id'), branchOf(valueAt(item, 'toRef', 'id')), refOf),
+    ownedAt: (owner, at) => [`/projects/${encodeURIComponent(owner.path)}/repos?&limit=100&start=${at}`],
     // Bitbucket finds none by its id. It redirects from former names.
     pathOf,
     readRepository: (item) => foundIn(url, item),
@@ -110,10 +90,6 @@ function pathOf({ name }: HostRepository): string {
 }
 
 const refOf = (number: number) => `refs/pull-requests/${number}/from`;
-
-function branchOf(ref: unknown): unknown {
-  return typeof ref === 'string' && ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : undefined;
-}
 
 /** `project/repository`, where the project of a user is `~user`. */
 const grammar = /^~?[a-z0-9_.-]+\/[a-z0-9_.-]+$/;

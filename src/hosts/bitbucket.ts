@@ -1,6 +1,6 @@
 import type { Check, PullComment, CheckState } from '../model/check.ts';
 import { type Ask, bearerOrBasic, type HostSettings } from './ask.ts';
-import { listComments, writeComment, shorten, shortName } from './comments.ts';
+import { writeComment, shorten, shortName } from './comments.ts';
 import type { HostRepository, Delivery, FoundRepository, Hint, Host } from './host.ts';
 import {
   textAt,
@@ -17,7 +17,7 @@ import {
   behindSha256,
   isHmacOf,
 } from './payload.ts';
-import { itemsIn, asFound, asRepository, repositoriesIn, createTokenHost } from './token-host.ts';
+import { asFound, createTokenHost, isGone, listComments, type TokenHost } from './token-host.ts';
 import { isRegistryError } from '../model/errors.ts';
 
 /** What Bitbucket takes: annotations in a request, and in all. */
@@ -34,7 +34,6 @@ async function writeReport(ask: Ask, repository: HostRepository, check: Check, s
   if (check.state === 'running') return;
   const id = encodeURIComponent(shortName(check.name.replace(/[^A-Za-z0-9-]+/g, '-'), 50));
   const path = `/repositories/${repository.name}/commit/${check.commit}/reports/${id}`;
-  const isGone = (status: number) => status === 404;
   await ask(repository, { method: 'DELETE', path, isDone: isGone }, signal);
   const annotations = check.annotations.slice(0, maxAnnotations);
   if (annotations.length === 0) return;
@@ -71,14 +70,11 @@ async function commentOnPull(
   signal: AbortSignal,
 ): Promise<void> {
   const path = `/repositories/${repository.name}/pullrequests/${comment.number}/comments`;
-  const existing = await listComments(async (page) => {
-    const { json } = await ask(repository, { method: 'GET', path: `${path}?pagelen=100&page=${page}` }, signal);
-    const values = valueAt(json, 'values');
-    const items = itemsIn(values).flatMap((item) => {
-      const [id, text] = [valueAt(item, 'id'), textAt(item, 'content', 'raw')];
-      return typeof id === 'number' && text !== null && valueAt(item, 'deleted') !== true ? [{ id, text }] : [];
-    });
-    return { items, isLast: valueAt(json, 'next') === undefined };
+  const pathAt = (page: number) => `${path}?pagelen=100&page=${page}`;
+  const items = await listComments(ask, repository, { pageIn, pathAt }, signal);
+  const existing = items.flatMap((item) => {
+    const [id, text] = [valueAt(item, 'id'), textAt(item, 'content', 'raw')];
+    return typeof id === 'number' && text !== null && valueAt(item, 'deleted') !== true ? [{ id, text }] : [];
   });
   const bodyOf = (raw: string) => ({ content: { raw } });
   const comments = {
@@ -88,6 +84,11 @@ async function commentOnPull(
   };
   await writeComment(comments, existing, comment);
 }
+
+const pageIn: TokenHost['pageIn'] = ({ json }, page) => ({
+  list: valueAt(json, 'values'),
+  next: valueAt(json, 'next') === undefined ? null : page + 1,
+});
 
 /**
  * https://developer.atlassian.com/cloud/bitbucket/rest/api-group-commit-statuses/: there is no
@@ -112,21 +113,11 @@ export function createBitbucket(settings: HostSettings): Host {
     isGenuine: ({ headers, body }, secrets) => isHmacOf(behindSha256(headers['x-hub-signature']), body, secrets),
     readHint,
     nameOf: (repositoryUrl) => nameOn(url, repositoryUrl, false),
-    pulls: (ask, repository, signal) => async (page) => {
-      const query = `state=OPEN&sort=-created_on&pagelen=50&page=${page}`;
-      const path = `/repositories/${repository.name}/pullrequests?${query}`;
-      const { json } = await ask(repository, { method: 'GET', path }, signal);
-      const items = itemsIn(valueAt(json, 'values')).map((item) =>
-        asPull(valueAt(item, 'id'), valueAt(item, 'destination', 'branch', 'name'), () => refOf(item)),
-      );
-      return { items, isLast: valueAt(json, 'next') === undefined };
-    },
-    repositories: (ask, owner, signal) => async (page) => {
-      const path = `/repositories/${encodeURIComponent(owner.path)}?sort=created_on&pagelen=100&page=${page}`;
-      const { json } = await ask(asRepository(owner), { method: 'GET', path }, signal);
-      const items = repositoriesIn('Bitbucket', valueAt(json, 'values')).map((item) => foundIn(url, item));
-      return { items, isLast: valueAt(json, 'next') === undefined };
-    },
+    pageIn,
+    pullsAt: ({ name }, page) =>
+      `/repositories/${name}/pullrequests?state=OPEN&sort=-created_on&pagelen=50&page=${page}`,
+    readPull: (item) => asPull(valueAt(item, 'id'), valueAt(item, 'destination', 'branch', 'name'), () => refOf(item)),
+    ownedAt: ({ path }, page) => [`/repositories/${encodeURIComponent(path)}?sort=created_on&pagelen=100&page=${page}`],
     // A uuid needs no workspace, whose place must not be empty.
     pathOf: ({ name }, id) => `/repositories/${id === null ? name : `%7B%7D/${encodeURIComponent(id)}`}`,
     readRepository: (item) => foundIn(url, item),

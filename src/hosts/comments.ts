@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Annotation, PullComment, Check } from '../model/check.ts';
-import { itemsIn } from './token-host.ts';
-import { valueAt, textAt } from './payload.ts';
+import { itemsIn, valueAt, textAt } from './payload.ts';
 
 /** A comment on a host: its id there and its Markdown. */
 export interface HostComment {
@@ -13,22 +12,6 @@ export interface HostComment {
 export interface Comments {
   create(text: string): Promise<unknown>;
   update(id: number, text: string): Promise<unknown>;
-}
-
-/** The most pages of comments that are searched for Stele's own. */
-const maxPages = 10;
-
-/** All comments of a pull request, oldest first as the host gives them; at most ten pages. */
-export async function listComments(
-  list: (page: number) => Promise<{ items: readonly HostComment[]; isLast: boolean }>,
-): Promise<HostComment[]> {
-  const comments: HostComment[] = [];
-  for (let page = 1; page <= maxPages; page++) {
-    const { items, isLast } = await list(page);
-    comments.push(...items);
-    if (isLast) break;
-  }
-  return comments;
 }
 
 /** The comments in an answer of Gitea or GitLab, which may be anything. */

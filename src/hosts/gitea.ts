@@ -12,14 +12,13 @@ import {
   valueAt,
   isHmacOf,
 } from './payload.ts';
-import { askEither, foundOn, repositoriesIn, itemsIn, createTokenHost } from './token-host.ts';
+import { createTokenHost, foundOn, isGone, listComments, type TokenHost } from './token-host.ts';
 import type { HostSettings, Ask } from './ask.ts';
 import {
   linkOf,
   shorten,
   shortName,
   isNote,
-  listComments,
   marked,
   noteMark,
   noteText,
@@ -53,22 +52,11 @@ export function createGitea(settings: HostSettings): Host {
     isGenuine,
     readHint,
     nameOf: (repositoryUrl) => nameOn(url, repositoryUrl, false),
-    pulls: (ask, repository, signal) => async (page) => {
-      const path = `/repos/${repository.name}/pulls?state=open&limit=50&page=${page}`;
-      const { json, headers } = await ask(repository, { method: 'GET', path }, signal);
-      const items = itemsIn(json).map((item) => asPull(valueAt(item, 'number'), valueAt(item, 'base', 'ref'), refOf));
-      // A server may return fewer items per page than requested.
-      return { items, isLast: !/\brel="next"/.test(headers.get('link') ?? '') };
-    },
-    repositories(ask, owner, signal) {
-      const path = encodeURIComponent(owner.path);
-      const askPage = askEither(ask, owner, [`/orgs/${path}/repos`, `/users/${path}/repos`], signal);
-      return async (page) => {
-        const { json, headers } = await askPage(`limit=50&page=${page}`);
-        const items = repositoriesIn('Gitea', json).map((item) => foundOn(url, item));
-        return { items, isLast: !/\brel="next"/.test(headers.get('link') ?? '') };
-      };
-    },
+    pageIn,
+    pullsAt: ({ name }, page) => `/repos/${name}/pulls?state=open&limit=50&page=${page}`,
+    readPull: (item) => asPull(valueAt(item, 'number'), valueAt(item, 'base', 'ref'), refOf),
+    ownedAt: ({ path }, page) =>
+      ['orgs', 'users'].map((kind) => `/${kind}/${encodeURIComponent(path)}/repos?limit=50&page=${page}`),
     pathOf: ({ name }, id) => (id === null ? `/repos/${name}` : `/repositories/${encodeURIComponent(id)}`),
     readRepository: (item) => foundOn(url, item),
     report(ask, repository, check, signal) {
@@ -84,6 +72,12 @@ export function createGitea(settings: HostSettings): Host {
     comment: commentOnPull,
   });
 }
+
+/** A server may return fewer items per page than requested. */
+const pageIn: TokenHost['pageIn'] = ({ json, headers }, page) => ({
+  list: json,
+  next: /\brel="next"/.test(headers.get('link') ?? '') ? page + 1 : null,
+});
 
 const refOf = (number: number) => `refs/pull/${number}/head`;
 
@@ -139,11 +133,8 @@ async function commentOnPull(
   await writeComment(comments, commentsIn(json), comment);
 
   const reviews = `${root}/pulls/${number}/reviews`;
-  const existing = await listComments(async (page) => {
-    const answer = await ask(repository, { method: 'GET', path: `${reviews}?limit=50&page=${page}` }, signal);
-    const isLast = !/\brel="next"/.test(answer.headers.get('link') ?? '');
-    return { items: commentsIn(answer.json), isLast };
-  });
+  const pathAt = (page: number) => `${reviews}?limit=50&page=${page}`;
+  const existing = commentsIn(await listComments(ask, repository, { pageIn, pathAt }, signal));
   const wanted = noteMark(mark, notes);
   const earlier = existing.filter((each) => isNote(each, mark));
   if (notes.length > 0 && !earlier.some(({ text }) => text.includes(wanted))) {
@@ -153,7 +144,6 @@ async function commentOnPull(
   }
   for (const { id, text } of earlier) {
     if (notes.length > 0 && text.includes(wanted)) continue;
-    const isGone = (status: number) => status === 404;
     await ask(repository, { method: 'DELETE', path: `${reviews}/${id}`, isDone: isGone }, signal);
   }
 }

@@ -1,8 +1,8 @@
 import type { Octokit } from '@octokit/rest';
 import type { Annotation, Check, CheckState, PullComment } from '../model/check.ts';
 import { ownerOf, isRefusal, createSpeakers, type Speakers } from './github-client.ts';
-import { linkOf, shorten, listComments, writeComment } from './comments.ts';
-import { inTime, listPages, type HostSettings } from './ask.ts';
+import { linkOf, shorten, writeComment } from './comments.ts';
+import { inTime, listPages, readPages, type HostSettings } from './ask.ts';
 import type { Host, Delivery, Hint, FoundRepositories, FoundRepository, HostOwner, HostRepository } from './host.ts';
 import { createInOrder } from '../scheduling/turns.ts';
 import {
@@ -22,7 +22,7 @@ import {
   behindSha256,
   isHmacOf,
 } from './payload.ts';
-import { asRepository, foundOn, listOwned, repositoriesIn } from './token-host.ts';
+import { asRepository, foundOn, listOwned, maxCommentPages, repositoriesIn } from './token-host.ts';
 
 /**
  * GitHub's limits: annotations per request, and characters
@@ -154,7 +154,8 @@ export function createGitHub(settings: HostSettings): Host {
             client.rest.pulls.list({ ...asked, per_page: 100, page, request: { signal } }),
           );
           const refOf = (number: number) => `refs/pull/${number}/head`;
-          return { items: data.map(({ number, base }) => asPull(number, base.ref, refOf)), isLast: data.length < 100 };
+          const items = data.map(({ number, base }) => asPull(number, base.ref, refOf));
+          return { items, next: data.length < 100 ? null : page + 1 };
         });
       }),
     listRepositories: (owner) =>
@@ -315,7 +316,7 @@ async function listGitHubRepositories(
 
   return listOwned(async (page) => {
     const items = repositoriesIn('GitHub', await speakers.ask(asked, () => pageOf(page)));
-    return { items: items.map((item) => foundOn(url, item)), isLast: items.length < pageLength };
+    return { items: items.map((item) => foundOn(url, item)), next: items.length < pageLength ? null : page + 1 };
   });
 }
 
@@ -350,9 +351,10 @@ async function findGitHubRepository(
 async function commentOnPull(client: Octokit, name: string, comment: PullComment, signal: AbortSignal): Promise<void> {
   const target = { ...ownerOf(name), request: { signal } };
   const { issues } = client.rest;
-  const existing = await listComments(async (page) => {
+  const { items: existing } = await readPages(Infinity, maxCommentPages, async (page) => {
     const { data } = await issues.listComments({ ...target, issue_number: comment.number, per_page: 100, page });
-    return { items: data.map(({ id, body }) => ({ id, text: body ?? '' })), isLast: data.length < 100 };
+    const items = data.map(({ id, body }) => ({ id, text: body ?? '' }));
+    return { items, next: data.length < 100 ? null : page + 1 };
   });
   const comments = {
     create: (body: string) => issues.createComment({ ...target, issue_number: comment.number, body }),

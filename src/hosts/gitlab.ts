@@ -2,7 +2,6 @@ import type { Annotation, PullComment, CheckState } from '../model/check.ts';
 import type { Ask, HostSettings } from './ask.ts';
 import {
   isNote,
-  listComments,
   marked,
   noteMark,
   noteText,
@@ -12,7 +11,7 @@ import {
   shorten,
   shortName,
 } from './comments.ts';
-import type { HostRepository, Delivery, FoundRepository, Hint, Host, Pull } from './host.ts';
+import type { HostRepository, Delivery, FoundRepository, Hint, Host } from './host.ts';
 import {
   textAt,
   nameOn,
@@ -29,7 +28,7 @@ import {
   isOneOf,
 } from './payload.ts';
 import { timingSafeEqual } from 'node:crypto';
-import { asFound, askEither, repositoriesIn, itemsIn, createTokenHost } from './token-host.ts';
+import { asFound, createTokenHost, isGone, listComments, type TokenHost } from './token-host.ts';
 
 /**
  * Writes the comment of a merge request as a note, and its findings as discussions at their lines
@@ -43,11 +42,8 @@ async function commentOnMergeRequest(
 ): Promise<void> {
   const request = `/projects/${encodeURIComponent(repository.name)}/merge_requests/${comment.number}`;
   const notes = `${request}/notes`;
-  const existing = await listComments(async (page) => {
-    const path = `${notes}?sort=asc&order_by=created_at&per_page=100&page=${page}`;
-    const { json, headers } = await ask(repository, { method: 'GET', path }, signal);
-    return { items: commentsIn(json), isLast: (headers.get('x-next-page') ?? '') === '' };
-  });
+  const pathAt = (page: number) => `${notes}?sort=asc&order_by=created_at&per_page=100&page=${page}`;
+  const existing = commentsIn(await listComments(ask, repository, { pageIn, pathAt }, signal));
   const comments = {
     create: (body: string) => ask(repository, { method: 'POST', path: notes, body: { body } }, signal),
     update: (id: number, body: string) =>
@@ -81,7 +77,6 @@ function positionOf({ path, line }: Annotation): object {
   return { position_type: 'text', old_path: path, new_path: path, new_line: line };
 }
 
-const isGone = (status: number) => status === 404;
 /** GitLab takes only lines of the diff. */
 const isOutside = (status: number) => status === 400;
 
@@ -118,22 +113,15 @@ export function createGitLab(settings: HostSettings): Host {
     isGenuine: async (delivery, secrets, now) => hasToken(delivery, secrets) || isSigned(delivery, secrets, now),
     readHint,
     nameOf: (repositoryUrl) => nameOn(url, repositoryUrl, true),
-    pulls: (ask, repository, signal) => async (page) => {
+    pageIn,
+    pullsAt({ name }, page) {
       const query = `state=opened&order_by=created_at&sort=desc&per_page=100&page=${page}`;
-      const path = `/projects/${encodeURIComponent(repository.name)}/merge_requests?${query}`;
-      const { json, headers } = await ask(repository, { method: 'GET', path }, signal);
-      const items = itemsIn(json).map((item) => asPull(valueAt(item, 'iid'), valueAt(item, 'target_branch'), refOf));
-      return { items, isLast: (headers.get('x-next-page') ?? '') === '' };
+      return `/projects/${encodeURIComponent(name)}/merge_requests?${query}`;
     },
-    repositories(ask, owner, signal) {
-      const path = encodeURIComponent(owner.path);
-      const askPage = askEither(ask, owner, [`/groups/${path}/projects`, `/users/${path}/projects`], signal);
-      const asked = `include_subgroups=${owner.isDeep}&with_shared=false&order_by=id&sort=asc&per_page=100`;
-      return async (page) => {
-        const { json, headers } = await askPage(`${asked}&page=${page}`);
-        const items = repositoriesIn('GitLab', json).map((item) => foundIn(url, item));
-        return { items, isLast: (headers.get('x-next-page') ?? '') === '' };
-      };
+    readPull: (item) => asPull(valueAt(item, 'iid'), valueAt(item, 'target_branch'), refOf),
+    ownedAt({ path, isDeep }, page) {
+      const query = `include_subgroups=${isDeep}&with_shared=false&order_by=id&sort=asc&per_page=100&page=${page}`;
+      return ['groups', 'users'].map((kind) => `/${kind}/${encodeURIComponent(path)}/projects?${query}`);
     },
     pathOf: ({ name }, id) => `/projects/${encodeURIComponent(id ?? name)}`,
     readRepository: (item) => foundIn(url, item),
@@ -162,6 +150,11 @@ function foundIn(url: string, item: unknown): FoundRepository | null {
   const isPrivate = visibility === null ? undefined : visibility !== 'public';
   return asFound(clone, nameOn(url, clone, true), { id: valueAt(item, 'id'), isArchived, isFork, isPrivate });
 }
+
+const pageIn: TokenHost['pageIn'] = ({ json, headers }, page) => ({
+  list: json,
+  next: (headers.get('x-next-page') ?? '') === '' ? null : page + 1,
+});
 
 const refOf = (number: number) => `refs/merge-requests/${number}/head`;
 
@@ -217,6 +210,6 @@ function readHint(delivery: Delivery): Hint {
   if (event !== 'merge_request' || /^(?:un)?approv/.test(textAt(payload, 'object_attributes', 'action') ?? ''))
     return { kind: 'nothing', event };
   const about = (member: string) => valueAt(payload, 'object_attributes', member);
-  const pull: Pull = pullIn(about('iid'), about('target_branch'), refOf);
+  const pull = pullIn(about('iid'), about('target_branch'), refOf);
   return { kind: 'pull', repository: repositoryIn(name), ...id, pull, isOpen: about('state') === 'opened' };
 }

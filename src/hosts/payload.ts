@@ -97,6 +97,11 @@ export function valueAt(payload: unknown, ...names: string[]): unknown {
   return value;
 }
 
+/** The items of a list in an answer, which may be anything. */
+export function itemsIn(list: unknown): readonly unknown[] {
+  return Array.isArray(list) ? list : [];
+}
+
 /** The text at these nested names, or null. */
 export function textAt(payload: unknown, ...names: string[]): string | null {
   const value = valueAt(payload, ...names);
@@ -213,6 +218,11 @@ export async function fitsSome(
   let isMatch = false;
   for (const secret of secrets) if (secret !== '' && (await fits(secret))) isMatch = true;
   return isMatch;
+}
+
+/** The branch that a full ref names, or undefined. */
+export function branchOf(ref: unknown): unknown {
+  return typeof ref === 'string' && ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : undefined;
 }
 
 /** The value after `sha256=`, or undefined. */

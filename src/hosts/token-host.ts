@@ -11,27 +11,28 @@ import {
   listPages,
 } from './ask.ts';
 import type { FoundRepositories, FoundRepository, HostOwner, HostRepository, Host, Pull } from './host.ts';
-import { nameOn, idIn, textAt, valueAt } from './payload.ts';
+import { itemsIn, nameOn, idIn, textAt, valueAt } from './payload.ts';
 import { createInOrder } from '../scheduling/turns.ts';
 
 const maxRepositories = 2000;
 /** Gitea has at least 20 on a page. */
 const maxPages = 100;
 
-/** The repositories of all pages, at most 2,000. Pages count from 1. */
-export async function listOwned(ask: (page: number) => Promise<Page<FoundRepository>>): Promise<FoundRepositories> {
-  const { items, isComplete } = await readPages(maxRepositories, maxPages, ask);
+/** The most pages of comments that are searched for Stele's own. */
+export const maxCommentPages = 10;
+
+/** The repositories of all pages, at most 2,000. */
+export async function listOwned(
+  ask: (at: number) => Promise<Page<FoundRepository>>,
+  first?: number,
+): Promise<FoundRepositories> {
+  const { items, isComplete } = await readPages(maxRepositories, maxPages, ask, first);
   return { repositories: items, isComplete };
 }
 
 /** The owner in the form that clients of hosts take: `acme/*`. */
 export function asRepository({ path, credential }: HostOwner): HostRepository {
   return { name: `${path}/*`, credential };
-}
-
-/** The items of a list in an answer, which may be anything. */
-export function itemsIn(list: unknown): readonly unknown[] {
-  return Array.isArray(list) ? list : [];
 }
 
 /**
@@ -43,17 +44,23 @@ export function repositoriesIn(host: string, list: unknown): readonly unknown[] 
   throw new RegistryError('unreachable', `${host} answered with something that is not a list of repositories.`);
 }
 
-/** Asks for the list at the first path, and if that does not exist, for the one at the second. */
-export function askEither(ask: Ask, owner: HostOwner, paths: readonly [string, string], signal: AbortSignal) {
-  let ownerName: string | null = null;
-  return async (query: string): Promise<Answer> => {
-    const request = (path: string, isDone?: (status: number) => boolean) =>
-      ask(asRepository(owner), { method: 'GET', path: `${path}?${query}`, ...(isDone && { isDone }) }, signal);
-    if (ownerName !== null) return request(ownerName);
-    const first = await request(paths[0], (status) => status === 404);
-    ownerName = first.status === 404 ? paths[1] : paths[0];
-    return first.status === 404 ? request(ownerName) : first;
-  };
+/** Whether what the request was about is not there, or no longer. */
+export function isGone(status: number): boolean {
+  return status === 404;
+}
+
+/** The comments of a pull request in a list of the API, oldest first as the host gives them; at most ten pages. */
+export async function listComments(
+  ask: Ask,
+  repository: HostRepository,
+  { pageIn, pathAt }: { pageIn: TokenHost['pageIn']; pathAt: (page: number) => string },
+  signal: AbortSignal,
+): Promise<unknown[]> {
+  const pages = await readPages(Infinity, maxCommentPages, async (page) => {
+    const { list, next } = pageIn(await ask(repository, { method: 'GET', path: pathAt(page) }, signal), page);
+    return { items: itemsIn(list), next };
+  });
+  return pages.items;
 }
 
 /**
@@ -71,21 +78,6 @@ export function asFound(
   return { ...found, ...(isStated && { isPrivate }) };
 }
 
-/**
- * Asks for one repository. Null where the host has none that the credential can see.
- */
-async function askForOne(
-  ask: Ask,
-  repository: HostRepository,
-  path: string,
-  read: (item: unknown) => FoundRepository | null,
-  signal: AbortSignal,
-): Promise<FoundRepository | null> {
-  const isDone = (status: number) => status === 404 || status === 410;
-  const { status, json } = await ask(repository, { method: 'GET', path, isDone }, signal);
-  return status >= 400 ? null : read(json);
-}
-
 /** A repository as GitHub and Gitea describe it. */
 export function foundOn(base: string, item: unknown): FoundRepository | null {
   const url = `${base}/${textAt(item, 'full_name')}.git`;
@@ -98,16 +90,23 @@ export function foundOn(base: string, item: unknown): FoundRepository | null {
 }
 
 /**
- * What is special about a host whose API takes a token with each request. Pages count from 1. What
- * writes is called for one pull request or check after the other, and only with a credential.
+ * What is special about a host whose API takes a token with each request. `at`: where a page of a
+ * list begins, as the host counts. What writes is called for one pull request or check after the other, and only with a credential.
  */
 export interface TokenHost extends Pick<Host, 'kind' | 'isGenuine' | 'readHint' | 'nameOf'> {
   /** Its name in messages. */
   product: string;
   /** The value of `Authorization`. */
   authorize(credential: ApiCredential & { kind: 'token' }): string;
-  pulls(ask: Ask, repository: HostRepository, signal: AbortSignal): (page: number) => Promise<Page<Pull>>;
-  repositories(ask: Ask, owner: HostOwner, signal: AbortSignal): (page: number) => Promise<Page<FoundRepository>>;
+  /** Where lists begin. Default: 1. */
+  first?: number;
+  /** The list in an answer, and where its next page begins; null: this is the last. */
+  pageIn(answer: Answer, at: number): { list: unknown; next: number | null };
+  /** The path of a page of the open pull requests, newest first. */
+  pullsAt(repository: HostRepository, at: number): string;
+  readPull(item: unknown): Pull | null;
+  /** The paths of a page of an owner's repositories, of which the first that is there counts. Empty: no such page. */
+  ownedAt(owner: HostOwner, at: number): string[];
   /** The path of a repository's description in the API, by its id or else by its name. */
   pathOf(repository: HostRepository, id: string | null): string;
   /** Reads the description of a repository, which may be anything. */
@@ -118,7 +117,7 @@ export interface TokenHost extends Pick<Host, 'kind' | 'isGenuine' | 'readHint' 
 
 /** Creates a host of what is special about it. */
 export function createTokenHost(settings: HostSettings, special: TokenHost): Host {
-  const { product, kind, isGenuine, readHint, nameOf, comment } = special;
+  const { product, kind, isGenuine, readHint, nameOf, comment, first = 1 } = special;
   const ask = createAsk(product, settings, special.authorize);
   const inOrder = createInOrder();
   const timed = <T>(work: (signal: AbortSignal) => Promise<T>) => inTime(product, settings.second, work);
@@ -137,12 +136,37 @@ export function createTokenHost(settings: HostSettings, special: TokenHost): Hos
     isGenuine,
     readHint,
     nameOf,
-    listPulls: (repository) => timed((signal) => listPages(special.pulls(ask, repository, signal))),
-    listRepositories: (owner) => timed((signal) => listOwned(special.repositories(ask, owner, signal))),
-    findRepository: (repository, id) =>
+    listPulls: (repository) =>
+      timed((signal) =>
+        listPages(async (at) => {
+          const path = special.pullsAt(repository, at);
+          const { list, next } = special.pageIn(await ask(repository, { method: 'GET', path }, signal), at);
+          return { items: itemsIn(list).map(special.readPull), next };
+        }, first),
+      ),
+    listRepositories: (owner) =>
       timed((signal) => {
-        const read = (item: unknown) => special.readRepository(item, repository);
-        return askForOne(ask, repository, special.pathOf(repository, id), read, signal);
+        let absent = 0;
+        return listOwned(async (at) => {
+          const [path, ...others] = special.ownedAt(owner, at).slice(absent);
+          if (path === undefined) return { items: [], next: null };
+          const isDone = at === first && others.length > 0 ? isGone : undefined;
+          const answer = await ask(asRepository(owner), { method: 'GET', path, ...(isDone && { isDone }) }, signal);
+          if (isDone?.(answer.status)) {
+            absent++;
+            return { items: [], next: at };
+          }
+          const { list, next } = special.pageIn(answer, at);
+          const items = repositoriesIn(product, list).map((item) => special.readRepository(item, asRepository(owner)));
+          return { items, next };
+        }, first);
+      }),
+    findRepository: (repository, id) =>
+      timed(async (signal) => {
+        const isDone = (status: number) => status === 404 || status === 410;
+        const path = special.pathOf(repository, id);
+        const { status, json } = await ask(repository, { method: 'GET', path, isDone }, signal);
+        return status >= 400 ? null : special.readRepository(json, repository);
       }),
     reportCheck: (repository, check) =>
       write(repository, `${check.commit} ${check.name}`, (signal) => special.report(ask, repository, check, signal)),
