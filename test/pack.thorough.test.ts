@@ -1,8 +1,8 @@
 import { execFile, fork, type ExecFileException } from 'node:child_process';
 import { cpSync, existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { basename, delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -26,10 +26,16 @@ describe(`the tarball`, () => {
   let home: string;
   let folder: string;
   let files: string[];
+  let kept: string;
+  let unused: string;
+  let beside: string;
 
   beforeAll(async () => {
     home = await mkdtemp(join(tmpdir(), 'stele-pack-'));
     folder = join(home, 'project');
+    kept = join(home, '.cache', 'stele', 'code', 'sandbox');
+    unused = join(kept, 'all-0123456789abcdef.blob');
+    beside = join(kept, 'all-0123456789abcdee.blob');
     await mkdir(join(folder, 'node_modules'), { recursive: true });
     // Packed from a copy: building leaves nothing in the working tree, nor meets another build there.
     const source = join(home, 'source');
@@ -109,6 +115,10 @@ describe(`the tarball`, () => {
   });
 
   test('has a stele that checks a document in its sandbox', async () => {
+    await mkdir(kept, { recursive: true, mode: 0o700 });
+    for (const path of [unused, beside]) await writeFile(path, '');
+    const longAgo = new Date(Date.now() - 2 * 3_600_000);
+    await utimes(unused, longAgo, longAgo);
     const good = { openapi: '3.1.0', info: { title: 'Good', version: '1.0.0' }, paths: {} };
     await writeFile(join(folder, 'good.json'), JSON.stringify(good));
     await writeFile(join(folder, 'bad.yaml'), 'openapi: 3.1.0\ninfo:\n  title: 7\n');
@@ -119,10 +129,12 @@ describe(`the tarball`, () => {
   });
 
   test('has a sandbox that starts from a snapshot after the first time, unless another user can write it', async () => {
-    const kept = join(home, '.cache', 'stele', 'code', 'sandbox');
     const blobs = async () => (await readdir(kept)).filter((name) => /^all-.*\.blob$/.test(name));
-    await expect.poll(blobs, { timeout: 300_000, interval: 200 }).toHaveLength(1);
-    const blob = join(kept, (await blobs())[0]!);
+    // One that no program has used for an hour leaves, and one of another program that runs beside this one stays.
+    await expect.poll(blobs, { timeout: 300_000, interval: 200 }).not.toContain(basename(unused));
+    const own = (await blobs()).filter((name) => name !== basename(beside));
+    expect([own.length, existsSync(beside)]).toEqual([1, true]);
+    const blob = join(kept, own[0]!);
     expect((await stat(blob)).mode & 0o777).toBe(0o600);
     const before = await stele('lint', '--json', 'bad.yaml');
     expect(before).toMatchObject({ code: 1, stdout: expect.stringContaining('/info') as string });

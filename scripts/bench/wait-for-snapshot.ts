@@ -6,7 +6,7 @@ const seconds = 120;
 
 /**
  * Waits for the snapshots that a built `stele` makes in the background after the first command that
- * missed them (`src/compile/sandbox/code-cache.ts`), so that they are not made while others are
+ * missed them (`src/compile/sandbox/start-snapshot.ts`), so that they are not made while others are
  * measured. Throws if one does not come.
  */
 export async function waitForSnapshots(home: string, trades: readonly ('all' | 'code')[]): Promise<void> {

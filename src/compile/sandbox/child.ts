@@ -58,7 +58,7 @@ export interface Child {
   kill(): void;
 }
 
-/** Seconds of CPU time. It takes two, without compiled code six. */
+/** Seconds of CPU time. It takes one, on a slow machine six. */
 const startSeconds = 60;
 /** CPU time after which a job gives way to shorter ones. Most documents need less, and most pages. */
 const longSeconds = { document: 0.3, page: 10 };
@@ -79,7 +79,7 @@ interface Work {
 }
 
 /** How a sandbox is started. */
-export interface ChildOptions extends Pick<SandboxFiles, 'compiledCode' | 'snapshot'> {
+export interface ChildOptions extends Pick<SandboxFiles, 'snapshot'> {
   /** Default: `all`. */
   trade?: Trade;
   /** Whether it keeps the priority of this process. Default: it gives way. */
@@ -90,10 +90,10 @@ export interface ChildOptions extends Pick<SandboxFiles, 'compiledCode' | 'snaps
 export function startChild(
   memoryMegabytes: number,
   isolation: Isolation,
-  { compiledCode = null, snapshot = null, trade = 'all', isForeground = false }: ChildOptions = {},
+  { snapshot = null, trade = 'all', isForeground = false }: ChildOptions = {},
 ): Child {
   const args = trade === 'functions' ? [functionsArgument] : [];
-  const child = forkSandbox(scripts[trade], isolation, memoryMegabytes, { args, compiledCode, snapshot });
+  const child = forkSandbox(scripts[trade], isolation, memoryMegabytes, { args, snapshot });
   const worker = workerOf(child);
   let errors = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {

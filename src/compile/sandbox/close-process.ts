@@ -55,8 +55,6 @@ type Send = (part: Piece | Slim<ChildMessage>) => void;
  */
 export function closeProcess({ keepsWebAssembly = false } = {}): Send {
   const send = takeSender();
-  // It was needed to read compiled code (`code-cache.ts`). Older versions of Node do not get it.
-  process.permission?.drop?.('fs.write');
   closeModules();
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   for (const key of Reflect.ownKeys(process)) if (!neededMembers.has(nameOf(key))) Reflect.deleteProperty(process, key);

@@ -30,8 +30,8 @@ export interface ForkOptions extends Omit<SandboxFiles, 'also'> {
 }
 
 /**
- * Starts a script in a sandbox. Its environment is empty, except for the folder of compiled code. It
- * may read only itself, the program's code and its packages.
+ * Starts a script in a sandbox, without an environment. It may read only itself, the program's code
+ * and its packages.
  */
 export function forkSandbox(
   script: string,
@@ -47,7 +47,7 @@ export function forkSandbox(
       more: runsFunctions ? [functionsStack] : [],
     }),
     // The zone is the same everywhere, as functions of rulesets see it.
-    env: { ...(runsFunctions && { TZ: 'UTC' }), ...(files.compiledCode && { NODE_COMPILE_CACHE: files.compiledCode }) },
+    env: runsFunctions ? { TZ: 'UTC' } : {},
     cwd: dirname(here),
     serialization: 'advanced',
     // Ctrl-C on a terminal must reach only the registry, which then lets its sandboxes finish or

@@ -73,11 +73,7 @@ export async function probeBwrap(paths = bwrapPaths, seconds = probeSeconds): Pr
 export interface SandboxFiles {
   /** More files that it may read. */
   also: readonly string[];
-  /** The folder of compiled code (`code-cache.ts`). */
-  compiledCode?: string | null;
-  /** Whether the process writes that folder. */
-  writesCode?: boolean;
-  /** The startup snapshot that it starts from (`code-cache.ts`). */
+  /** The startup snapshot that it starts from (`start-snapshot.ts`). */
   snapshot?: string | null;
   /** More arguments of Node. */
   more?: readonly string[];
@@ -99,21 +95,19 @@ exec "$0" "$@" 9<&-`;
 export function sandboxCommand(
   isolation: Isolation,
   memoryMegabytes: number,
-  { also, compiledCode = null, writesCode = false, snapshot = null, more = [] }: SandboxFiles,
+  { also, snapshot = null, more = [] }: SandboxFiles,
 ): NodeCommand {
   const start = snapshot === null ? [] : [snapshot];
   const readable = [...readableFolders(), join(dirname(code), 'package.json'), ...also, ...start];
   const node = [
     ...start.flatMap((file) => ['--snapshot-blob', file]),
-    ...nodeArguments(readable, memoryMegabytes, compiledCode),
+    ...nodeArguments(readable, memoryMegabytes),
     ...more,
   ];
   // It has no such shell.
   if (process.platform === 'win32') return { execPath: process.execPath, execArgv: node };
   if (isolation.kind === 'node') return { execPath: '/bin/sh', execArgv: ['-c', script, process.execPath, ...node] };
-  // Another version of the program may have deleted it since.
-  const mounted = compiledCode === null ? [] : [writesCode ? '--bind' : '--ro-bind-try', compiledCode, compiledCode];
-  const bwrapFlags = ['--info-fd', `${infoDescriptor}`, ...bwrapArguments(readable, mounted)];
+  const bwrapFlags = ['--info-fd', `${infoDescriptor}`, ...bwrapArguments(readable)];
   return {
     execPath: '/bin/sh',
     execArgv: ['-c', script, isolation.bwrap, ...bwrapFlags, '--', process.execPath, ...node],
@@ -150,13 +144,10 @@ export const languageArguments: readonly string[] = [
  * Forbids network, files, processes, threads and addons, limits memory, and disables modules that
  * the permission model does not cover.
  */
-function nodeArguments(readable: readonly string[], memoryMegabytes: number, compiledCode: string | null): string[] {
-  // Node reads compiled code only where it may write too. The worker gives that up once it is loaded.
-  const compiled = compiledCode === null ? [] : [`--allow-fs-read=${compiledCode}`, `--allow-fs-write=${compiledCode}`];
+function nodeArguments(readable: readonly string[], memoryMegabytes: number): string[] {
   return [
     '--permission',
     ...readable.map((path) => `--allow-fs-read=${path}`),
-    ...compiled,
     `--max-old-space-size=${Math.floor(memoryMegabytes * 0.8)}`,
     ...languageArguments,
   ];
@@ -166,7 +157,7 @@ function nodeArguments(readable: readonly string[], memoryMegabytes: number, com
  * New namespaces without privileges, and a read-only file system with only Node, its libraries and
  * the readable folders.
  */
-function bwrapArguments(readable: readonly string[], mounted: readonly string[] = []): string[] {
+function bwrapArguments(readable: readonly string[]): string[] {
   return [
     ...'--unshare-user --unshare-pid --unshare-net --unshare-ipc --unshare-uts --unshare-cgroup-try'.split(' '),
     ...'--disable-userns --cap-drop ALL --uid 65534 --gid 65534'.split(' '),
@@ -176,7 +167,6 @@ function bwrapArguments(readable: readonly string[], mounted: readonly string[] 
       path,
       path,
     ]),
-    ...mounted,
     ...'--ro-bind-try /etc/ld.so.cache /etc/ld.so.cache'.split(' '),
     ...'--remount-ro /'.split(' '),
   ];

@@ -1,23 +1,15 @@
 import { availableParallelism } from 'node:os';
-import { besideOwnCode } from './code-cache.ts';
 import type { SandboxMode } from './isolation.ts';
-import { openCompiler, type SandboxCompiler } from './sandbox.ts';
+import { openCompiler, type CompilerOptions, type SandboxCompiler } from './sandbox.ts';
+import { besideOwnCode } from './start-snapshot.ts';
 
-interface LocalOptions {
-  hasSpare?: boolean;
-  /** For a command that somebody waits for: sandboxes do not give way to other processes. */
-  isForeground?: boolean;
-  /** Where to keep the compiled code of sandboxes, unless this process keeps its own somewhere. */
-  codeFolder?: string | null;
-}
-
-/** Opens the compiler with as many sandboxes as this machine can use. */
+/** Opens the compiler with as many sandboxes as this machine can use. `codeFolder`: if this process keeps no code itself. */
 export function openLocalCompiler(
   mode: SandboxMode,
-  { hasSpare = false, isForeground = false, codeFolder = null }: LocalOptions = {},
+  { codeFolder = null, ...options }: Pick<CompilerOptions, 'hasSpare' | 'isForeground' | 'codeFolder'> = {},
 ): SandboxCompiler {
   // One more than the processors in use: one organization can use all of them and never the last
   // child.
   const children = Math.min(4, availableParallelism()) + 1;
-  return openCompiler({ children, hasSpare, isForeground, mode, codeFolder: besideOwnCode() ?? codeFolder });
+  return openCompiler({ ...options, children, mode, codeFolder: besideOwnCode() ?? codeFolder });
 }

@@ -1,28 +1,19 @@
-// Makes the startup snapshot of a sandbox (`code-cache.ts`) and tries it. The arguments are what
+// Makes the startup snapshot of a sandbox (`start-snapshot.ts`) and tries it. The arguments are what
 // the sandbox does and the file.
 import { execFile } from 'node:child_process';
-import { chmod, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
-import { basename, dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import type { CompileLimits } from '../compile.ts';
 import { startChild } from './child.ts';
-import { removeUnused } from './code-cache.ts';
 import { scripts, type Trade } from './fork-sandbox.ts';
 import { languageArguments } from './isolation.ts';
 
 /** It gives way to everything else, so on a busy machine it takes long. */
 const seconds = 300;
-const limits: CompileLimits = {
-  fileBytes: 0,
-  bundleBytes: 0,
-  files: 0,
-  depth: 0,
-  aliases: 0,
-  nodes: 0,
-  seconds,
-  memoryMegabytes: 1000,
-};
+const memoryMegabytes = 1000;
+/** Another program may start sandboxes from what is not this one's: during an upgrade, or beside it. */
+const unusedHours = 1;
 
 const [trade, file] = process.argv.slice(2) as [Trade, string];
 const draft = `${file}.draft`;
@@ -39,7 +30,7 @@ if (!(await isBeingMade())) {
     if (await works()) {
       await rename(draft, file);
       isMade = true;
-      await removeUnused(dirname(file), isOther);
+      await removeUnused();
     }
   } finally {
     await rm(draft, { force: true });
@@ -55,18 +46,20 @@ async function isBeingMade(): Promise<boolean> {
 
 /** Whether a sandbox starts from it and does a job. */
 async function works(): Promise<boolean> {
-  const child = startChild(
-    limits.memoryMegabytes,
-    { kind: 'node', reason: 'It gets no documents.' },
-    { trade, snapshot: draft },
-  );
+  const isolation = { kind: 'node', reason: 'It gets no documents.' } as const;
+  const child = startChild(memoryMegabytes, isolation, { trade, snapshot: draft });
   const load = () => Promise.resolve([]);
   const outcome = await child.run({ type: 'pages', pages: [] }, { seconds, load, signal: undefined });
   child.kill();
   return 'answer' in outcome;
 }
 
-/** Those of other versions. */
-function isOther(name: string): boolean {
-  return name.startsWith(`${trade}-`) && /\.(?:blob|failed)$/.test(name) && name !== basename(file);
+/** Removes the snapshots of other versions that no program has used for an hour. */
+async function removeUnused(): Promise<void> {
+  for (const name of await readdir(dirname(file))) {
+    if (!name.startsWith(`${trade}-`) || !/\.(?:blob|failed)$/.test(name) || name === basename(file)) continue;
+    const path = join(dirname(file), name);
+    const { mtimeMs } = await stat(path);
+    if (mtimeMs < Date.now() - unusedHours * 3_600_000) await rm(path, { force: true });
+  }
 }

@@ -1,12 +1,11 @@
 import { RegistryError } from '../../model/errors.ts';
 import { createFairQueue, isShortWork } from '../../scheduling/fair-queue.ts';
-import type { LoadedFile } from '../collect.ts';
 import { type CompileLimits, type Turn, sandboxLost } from '../compile.ts';
-import { openCodeCache, openStartSnapshot } from './code-cache.ts';
+import { openStartSnapshot } from './start-snapshot.ts';
 import { startChild, type Child, type JobOptions, type Outcome, bytesOf, type Job } from './child.ts';
 import type { Trade } from './fork-sandbox.ts';
 import type { JobType } from './sandbox-messages.ts';
-import { findIsolation, type Isolation, type SandboxMode } from './isolation.ts';
+import { findIsolation, type SandboxMode } from './isolation.ts';
 
 /** How long a job with a waiting client may wait for a sandbox. */
 const patienceMilliseconds = 60_000;
@@ -22,16 +21,13 @@ export interface PoolOptions {
   children: number;
   /**
    * Starts the next sandbox when the last idle one is taken, so that the next job does not wait for
-   * it. Also keeps compiled code for later ones. For processes that run long.
+   * it. Makes a missing snapshot at once. For processes that run long.
    */
   hasSpare: boolean;
   /** Whether its sandboxes keep the priority of this process. Default: they give way to it. */
   isForeground?: boolean;
   mode: SandboxMode;
-  /**
-   * Where the compiled code of sandboxes is kept (`code-cache.ts`), or in a build the snapshot that
-   * they start from (`code-cache.ts`); null to keep none.
-   */
+  /** Where a build keeps the snapshots that sandboxes start from (`start-snapshot.ts`); null to keep none. */
   codeFolder: string | null;
   /** Default: `all`. */
   trade?: Trade;
@@ -50,13 +46,8 @@ export interface Pool {
     turn: Turn,
     newLoad?: () => JobOptions['load'],
   ): Promise<Ended<T>>;
-  /**
-   * Starts a sandbox for the next job, unless there is one. Rejects if the configured isolation
-   * does not work.
-   */
-  prepare(memoryMegabytes: number): Promise<void>;
   /** Starts as many sandboxes as jobs of one organization can use, at most `wanted`, so that they find them ready. */
-  warm(memoryMegabytes: number, wanted: number): Promise<void>;
+  warm(memoryMegabytes: number, wanted: number): void;
   /** Rejects new and running jobs, and ends the sandboxes. */
   close(): Promise<void>;
 }
@@ -71,51 +62,49 @@ export function createPool({
   trade = 'all',
 }: PoolOptions): Pool {
   const queue = createFairQueue(children);
-  const compiledCode = openCodeCache(trade === 'all' ? codeFolder : null, { fills: hasSpare });
   const snapshot = openStartSnapshot(codeFolder, { makesNow: hasSpare, trade: trade === 'functions' ? 'all' : trade });
-  const idle: Child[] = [];
+  /** Those that wait for a job, also while they start. */
+  const idle: Promise<Child>[] = [];
   let working = 0;
   const workingFor = new Map<string, number>();
   const closing = new AbortController();
-  let preparing: Promise<Child | undefined> | undefined;
 
   async function run<T extends JobType>(
     job: Job<T>,
     limits: CompileLimits,
     { org = '', lane = 'publish', isAwaited = false, signal: calledOff }: Turn,
-    newLoad: () => JobOptions['load'] = () => noFiles,
+    newLoad: () => JobOptions['load'] = () => async () => [],
   ): Promise<Ended<T>> {
     const signal = AbortSignal.any([closing.signal, ...(calledOff ? [calledOff] : [])]);
-    const attempt = async (child: Child): Promise<Outcome<T>> => {
-      working++;
-      const others = workingFor.get(org) ?? 0;
-      workingFor.set(org, others + 1);
-      if (hasSpare) await startSpare(limits.memoryMegabytes);
+    const attempt = async (child: Child, isMore: boolean): Promise<Outcome<T>> => {
+      if (hasSpare && idle.length === 0 && working < children) startIdle(limits.memoryMegabytes);
       try {
-        return await child.run(job, {
-          load: newLoad(),
-          signal,
-          seconds: limits.seconds,
-          isMore: org !== '' && others > 0,
-        });
+        return await child.run(job, { load: newLoad(), signal, seconds: limits.seconds, isMore });
       } finally {
-        working--;
-        workingFor.set(org, workingFor.get(org)! - 1);
-        if (workingFor.get(org) === 0) workingFor.delete(org);
-        if (child.isUsable()) idle.push(child);
+        if (child.isUsable()) idle.push(Promise.resolve(child));
         else child.kill();
       }
     };
     const task = async (): Promise<Ended<T>> => {
-      const child = await takeChild(limits.memoryMegabytes);
-      const wasFresh = child.isFresh();
-      const first = await attempt(child);
-      if ('answer' in first) return first;
-      if ('died' in first && wasFresh) return first;
-      if ('lost' in first && first.isHung) throw sandboxLost(first.lost, true);
-      const second = await attempt(await startAgain(limits.memoryMegabytes));
-      if ('lost' in second) throw sandboxLost(second.lost, second.isHung);
-      return second;
+      working++;
+      const others = workingFor.get(org) ?? 0;
+      workingFor.set(org, others + 1);
+      const isMore = org !== '' && others > 0;
+      try {
+        const child = await takeChild(limits.memoryMegabytes);
+        const wasFresh = child.isFresh();
+        const first = await attempt(child, isMore);
+        if ('answer' in first) return first;
+        if ('died' in first && wasFresh) return first;
+        if ('lost' in first && first.isHung) throw sandboxLost(first.lost, true);
+        const second = await attempt(await start(limits.memoryMegabytes, true), isMore);
+        if ('lost' in second) throw sandboxLost(second.lost, second.isHung);
+        return second;
+      } finally {
+        working--;
+        workingFor.set(org, workingFor.get(org)! - 1);
+        if (workingFor.get(org) === 0) workingFor.delete(org);
+      }
     };
     const patience = isAwaited ? patienceMilliseconds : undefined;
     // The size of a publish is unknown before it runs.
@@ -123,74 +112,41 @@ export function createPool({
     return queue.add({ owner: org, lane: `${lane} ${org}`, patience, isShort, signal }, task);
   }
 
-  async function startSpare(memoryMegabytes: number): Promise<void> {
-    const surroundings = await findSurroundings();
-    if (idle.length === 0 && working < children) idle.push(startIn(surroundings, memoryMegabytes));
-  }
-
-  async function findSurroundings(): Promise<Surroundings> {
+  /** Starts a sandbox. `again`: without the snapshot, which may be why the first was lost. */
+  async function start(memoryMegabytes: number, again = false): Promise<Child> {
     const isolation = await findIsolation(mode);
-    return { isolation, compiledCode: await compiledCode.folderFor(isolation), snapshot: await snapshot.find() };
+    const from = again ? null : await snapshot.find();
+    return startChild(memoryMegabytes, isolation, { snapshot: from, trade, isForeground });
   }
 
-  function startIn(surroundings: Surroundings, memoryMegabytes: number): Child {
-    return startChild(memoryMegabytes, surroundings.isolation, { ...surroundings, trade, isForeground });
-  }
-
-  async function start(memoryMegabytes: number): Promise<Child> {
-    return startIn(await findSurroundings(), memoryMegabytes);
-  }
-
-  /** Starts without the snapshot, which may be why the first was lost. */
-  async function startAgain(memoryMegabytes: number): Promise<Child> {
-    return startIn({ ...(await findSurroundings()), snapshot: null }, memoryMegabytes);
+  function startIdle(memoryMegabytes: number): void {
+    const child = start(memoryMegabytes);
+    // The next job says what is wrong.
+    child.catch(() => undefined);
+    idle.push(child);
   }
 
   async function takeChild(memoryMegabytes: number): Promise<Child> {
-    for (let child = idle.pop(); child !== undefined; child = idle.pop()) {
-      if (child.isUsable() && child.memoryMegabytes === memoryMegabytes) return child;
-      child.kill();
+    // Popped before anything is awaited, or two jobs would take the same one.
+    for (let next = idle.pop(); next !== undefined; next = idle.pop()) {
+      const child = await next.catch(() => null);
+      if (child?.isUsable() && child.memoryMegabytes === memoryMegabytes) return child;
+      child?.kill();
     }
-    const starting = preparing;
-    // Before anything is awaited, or two jobs would take the same one.
-    preparing = undefined;
-    const prepared = await starting;
-    if (prepared?.isUsable() && prepared.memoryMegabytes === memoryMegabytes) return prepared;
-    prepared?.kill();
     return start(memoryMegabytes);
   }
 
   return {
     run,
-    async prepare(memoryMegabytes) {
-      if (idle.length > 0 || preparing !== undefined) return;
-      const child = start(memoryMegabytes);
-      preparing = child.catch(() => undefined);
-      await child;
-    },
-    async warm(memoryMegabytes, wanted) {
-      const surroundings = await findSurroundings();
+    warm(memoryMegabytes, wanted) {
       const limit = Math.min(wanted, Math.max(1, children - 1));
-      while (!closing.signal.aborted && idle.length + working < limit)
-        idle.push(startIn(surroundings, memoryMegabytes));
+      while (!closing.signal.aborted && idle.length + working < limit) startIdle(memoryMegabytes);
     },
     async close() {
       closing.abort(new RegistryError('unavailable', 'The compiler is shutting down.'));
       await queue.onIdle();
-      (await preparing)?.kill();
-      compiledCode.close();
       snapshot.close();
-      for (const child of idle.splice(0)) child.kill();
+      for (const child of idle.splice(0)) (await child.catch(() => null))?.kill();
     },
   };
-}
-
-interface Surroundings {
-  isolation: Isolation;
-  compiledCode: string | null;
-  snapshot: string | null;
-}
-
-async function noFiles(): Promise<LoadedFile[]> {
-  return [];
 }

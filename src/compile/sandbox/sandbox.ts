@@ -3,11 +3,12 @@ import { mayBeDocument } from '../../model/kinds.ts';
 import { notCompared } from '../../model/comparison.ts';
 import { digestOf, hexOf } from '../../model/digest.ts';
 import { createReport, problemAtFile } from '../../model/problem.ts';
-import { hintAt, type JobOptions } from './child.ts';
-import { besideOwnCode } from './code-cache.ts';
+import { hintAt, type Job, type JobOptions } from './child.ts';
+import { besideOwnCode } from './start-snapshot.ts';
 import { findIsolation, type Isolation } from './isolation.ts';
 import { inHalves, splitIntoBatches, batchesOf, renderAll } from './render-batches.ts';
-import { createPool, type Ended, type Pool, type PoolOptions } from './pool.ts';
+import { createPool, type Ended, type PoolOptions } from './pool.ts';
+import type { Gives, JobType } from './sandbox-messages.ts';
 import { filesTooLarge, tooManyFiles, type LoadedFile } from '../collect.ts';
 import { fileTooLarge } from '../text/parse.ts';
 import type { SnapshotFile } from '../../source/snapshot.ts';
@@ -23,7 +24,7 @@ import {
 import { isCode } from '../interpreter/modules.ts';
 import type { Sandboxes, Detected } from '../sandboxes.ts';
 
-/** Default: two sandboxes without a spare one, in bwrap if it works, with compiled code where this process has it. */
+/** Default: two sandboxes without a spare one, in bwrap if it works. */
 export type CompilerOptions = Partial<PoolOptions>;
 
 /** A compiler that reports its isolation. */
@@ -43,8 +44,25 @@ const maxBatch = { items: 500, bytes: 8 * 1024 * 1024 };
 export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
   const { children = 2, hasSpare = false, isForeground = false } = options;
   const { mode = 'auto', codeFolder = besideOwnCode() } = options;
-  const { run, prepare, warm, close } = createPool({ children, hasSpare, isForeground, mode, codeFolder });
+  const { run, warm, close } = createPool({ children, hasSpare, isForeground, mode, codeFolder });
   let renderer: string | undefined;
+
+  /** The answer to a job. Null: its document exceeds the limits. */
+  async function answerTo<T extends JobType>(job: Job<T>, limits: CompileLimits, turn = {}): Promise<Gives<T> | null> {
+    const outcome = await run(job, limits, turn);
+    return 'answer' in outcome ? outcome.answer : null;
+  }
+
+  async function detectBatch(
+    files: readonly { path: string; bytes: Uint8Array }[],
+    limits: CompileLimits,
+    turn: Turn,
+  ): Promise<Detected[]> {
+    const answer = await answerTo({ type: 'detect', files, limits }, limits, turn);
+    if (answer !== null) return answer.detected;
+    return files.length === 1 ? [] : inHalves(files, (half) => detectBatch(half, limits, turn));
+  }
+
   // Started when the first page with code comes.
   const code = createPool({ children, hasSpare: false, isForeground, mode, codeFolder, trade: 'code' });
   // Started with the first ruleset that has code. They load the interpreter after the snapshot, which cannot hold it.
@@ -59,9 +77,7 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
       return (renderer ??= rendererName());
     },
     isolation: () => findIsolation(mode),
-    prepare({ memoryMegabytes }) {
-      prepare(memoryMegabytes).catch(() => undefined);
-    },
+    prepare: ({ memoryMegabytes }) => warm(memoryMegabytes, 1),
 
     async compile(input, load, turn = {}) {
       let read = new Map<string, CollectedFile>();
@@ -79,15 +95,13 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
         ({ path, bytes }) => bytes.length <= limits.fileBytes && mayBeDocument(path, bytes),
       );
       const batches = splitIntoBatches(candidates, maxBatch);
-      const detected = await Promise.all(batches.map((batch) => detectBatch(run, batch, limits, turn)));
+      const detected = await Promise.all(batches.map((batch) => detectBatch(batch, limits, turn)));
       const asked = new Set(candidates.map(({ path }) => path));
       return detected.flat().filter(({ path }) => asked.delete(path));
     },
 
-    async ignored(patterns, paths, limits, turn = {}) {
-      const outcome = await run({ type: 'ignored', patterns, paths }, limits, turn);
-      if (!('answer' in outcome)) return null;
-      const { by } = outcome.answer;
+    async ignored(patterns, paths, limits, turn) {
+      const by = (await answerTo({ type: 'ignored', patterns, paths }, limits, turn))?.by;
       return by?.length === paths.length && by.every((index) => index < patterns.length) ? by : null;
     },
 
@@ -102,33 +116,26 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
       return 'answer' in outcome ? outcome.answer : { problem: diedProblem(outcome, { entry: file.path, limits }) };
     },
 
-    async outline(document, limits, turn = {}) {
-      const outcome = await run({ type: 'outline', document }, limits, turn);
-      return 'answer' in outcome ? outcome.answer.outline : null;
-    },
+    outline: async (document, limits, turn) =>
+      (await answerTo({ type: 'outline', document }, limits, turn))?.outline ?? null,
 
-    async excerpt(document, part, limits, turn = {}) {
-      const outcome = await run({ type: 'excerpt', document, part }, limits, turn);
-      return 'answer' in outcome ? outcome.answer.excerpt : null;
-    },
+    excerpt: async (document, part, limits, turn) =>
+      (await answerTo({ type: 'excerpt', document, part }, limits, turn))?.excerpt ?? null,
 
-    async render(document, limits, turn = {}) {
-      const outcome = await run({ type: 'render', document }, limits, turn);
-      return 'answer' in outcome ? outcome.answer.rendered : null;
-    },
+    render: async (document, limits, turn) =>
+      (await answerTo({ type: 'render', document }, limits, turn))?.rendered ?? null,
 
     expectPages(pages, { memoryMegabytes }) {
       const batches = batchesOf(pages);
-      if (batches.code.length > 0) code.warm(memoryMegabytes, batches.code.length).catch(() => undefined);
-      if (batches.plain.length > 0) warm(memoryMegabytes, batches.plain.length).catch(() => undefined);
+      code.warm(memoryMegabytes, batches.code.length);
+      warm(memoryMegabytes, batches.plain.length);
     },
 
     renderPages: (pages, limits, turn = {}) => renderAll({ plain: run, code: code.run }, pages, limits, turn),
 
-    async compare(before, after, limits, rules, turn = {}) {
-      const outcome = await run({ type: 'compare', before, after, limits, rules }, limits, turn);
-      if ('answer' in outcome) return outcome.answer.comparison;
-      return notCompared('Comparing the documents took more memory than the limit.');
+    async compare(before, after, limits, rules, turn) {
+      const answer = await answerTo({ type: 'compare', before, after, limits, rules }, limits, turn);
+      return answer?.comparison ?? notCompared('Comparing the documents took more memory than the limit.');
     },
 
     async close() {
@@ -197,16 +204,4 @@ function diedProblem(
 ): ReturnType<typeof problemAtFile> {
   const message = `Compiling the document needed more than ${limits.memoryMegabytes} MB of memory and was stopped.`;
   return problemAtFile(outcome.died, entry, message + hintAt(outcome.title));
-}
-
-async function detectBatch(
-  run: Pool['run'],
-  files: readonly { path: string; bytes: Uint8Array }[],
-  limits: CompileLimits,
-  turn: Turn,
-): Promise<Detected[]> {
-  const outcome = await run({ type: 'detect', files, limits }, limits, turn);
-  if ('answer' in outcome) return outcome.answer.detected;
-  if (files.length === 1) return [];
-  return inHalves(files, (half) => detectBatch(run, half, limits, turn));
 }

@@ -59,9 +59,6 @@ async function warmUp(): Promise<void> {
 
 // The process inside the sandbox. It knows only what its parent sends, and asks it for every file.
 
-/** The argument of a process that only writes its compiled code (`code-cache.ts`). */
-const writeCode = 'write-code';
-
 let interpreter: Interpreter | null = null;
 const beginRounds = limitRounds();
 sayRules((title) => void (process.title = title));
@@ -133,14 +130,9 @@ async function begin(): Promise<void> {
     Set.prototype,
   ])
     Object.preventExtensions(shared);
-  if (process.argv[2] === writeCode) {
-    process.umask(0o077);
-    // Not imported: a startup snapshot cannot hold this module.
-    process.getBuiltinModule('node:module').flushCompileCache();
-    process.exit();
-  }
   if (process.argv[2] === functionsArgument) {
     const { loadInterpreter } = await import('../interpreter/interpreter.ts');
+    // Not imported: a startup snapshot cannot hold this module.
     const { stripTypeScriptTypes } = process.getBuiltinModule('node:module');
     // At its first call it loads what cannot be loaded later.
     stripTypeScriptTypes('');
