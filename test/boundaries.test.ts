@@ -70,7 +70,7 @@ describe('the house', () => {
 /** The variables of a module that can remember something between calls. */
 function memoriesIn(text: string): string[] {
   const container =
-    /^(?:new (?:Weak(?:Map|Set)|LRUCache)\b|new (?:Map|Set)\b[^(]*\(\)|(?:\[\]|\{\});|(?:createOnce|memoize|createCheckMeta|createWaitingPlaces)\()/;
+    /^(?:new (?:Weak(?:Map|Set)|LRUCache)\b|new (?:Map|Set)\b[^(]*\(\)|(?:\[\]|\{\});|(?:createOnce|memoize|createWaitingPlaces)\()/;
   return [...text.matchAll(/^(?:export )?(let|const) (\w+)(?:: (?:[^=\n]|=>)+?)?(?: =(?!>) ?(.*))?$/gm)]
     .filter(
       ([, kind, name, value = '']) => kind === 'let' || (!/^no(?:ne$|[A-Z])/.test(name!) && container.test(value)),

@@ -93,9 +93,9 @@ export function firstText(root: unknown, ...members: readonly string[]): string 
  */
 export const maxFindings = 10_000;
 
-/** Whether a collected file was parsed as JSON or YAML. */
-export function isParsed(file: ParsedFile | UnparsedFile): file is ParsedFile {
-  return 'value' in file;
+/** Whether a file was collected, and parsed as JSON or YAML. */
+export function isParsed(file: ParsedFile | UnparsedFile | undefined): file is ParsedFile {
+  return file !== undefined && 'value' in file;
 }
 
 /** Returns a problem at a node of a parsed file. */

@@ -1,7 +1,7 @@
 import { isObject } from '../model/json.ts';
 import type { Exemption, Problem } from '../model/problem.ts';
 import type { CompileLimits } from './compile.ts';
-import { joinPointer } from './text/pointer.ts';
+import { fromFragment, joinPointer } from './text/pointer.ts';
 import { parseFile } from './text/parse.ts';
 
 /** The file in which Redocly keeps the findings that it ignores: `{file: {rule: ['#/pointer']}}`. */
@@ -56,8 +56,9 @@ export function readLintIgnore(
       for (const [index, pointer] of (Array.isArray(pointers) ? pointers : []).entries()) {
         if (read.exemptions.length >= maxEntries) return read;
         const place = joinPointer('', name, rule, index);
+        const at = { file: path, pointer: place, ...locate(place) };
         if (typeof pointer === 'string')
-          read.exemptions.push(exemptionOf(rule, pointer, file, { file: path, pointer: place, ...locate(place) }));
+          read.exemptions.push({ rule, pointer: fromFragment(pointer), file, reason: `listed in ${fileName}`, at });
         else warn(place, listExpected);
       }
     }
@@ -67,11 +68,6 @@ export function readLintIgnore(
 
 const maxWarnings = 100;
 const listExpected = "A rule must have a list of pointers, such as ['#/paths/~1pets/get'].";
-
-function exemptionOf(rule: string, pointer: string, file: string, at: Exemption['at']): Exemption {
-  const written = pointer.replace(/^#\/?/, '').replace(/^(?=.)/, '/');
-  return { rule, pointer: written, file, reason: `listed in ${fileName}`, at };
-}
 
 function isBlank(bytes: Uint8Array): boolean {
   if (bytes.length > 10_000) return false;

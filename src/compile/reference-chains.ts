@@ -40,7 +40,7 @@ export function keyOf({ path, text }: Reference): string {
 function follow({ path, text }: Reference, files: KindInput['files']): Reference | null {
   const target = resolveReference(path, text);
   const file = target.ok ? files.get(target.path) : undefined;
-  if (!target.ok || file === undefined || !isParsed(file)) return null;
+  if (!target.ok || !isParsed(file)) return null;
   let node: unknown = file.value;
   const tokens = parsePointer(target.fragment ?? '');
   for (const [index, token] of [...tokens, null].entries()) {

@@ -26,11 +26,10 @@ export function resolveReference(from: string, reference: string): ResolvedRefer
   const hash = reference.indexOf('#');
   const target = hash < 0 ? reference : reference.slice(0, hash);
   const fragment = hash < 0 ? null : decodePercent(reference.slice(hash + 1));
-  const shown = JSON.stringify(reference.length > 200 ? `${reference.slice(0, 200)}…` : reference);
   const refuse = (rule: Extract<ResolvedReference, { ok: false }>['rule'], why: string): ResolvedReference => ({
     ok: false,
     rule,
-    message: `The reference ${shown} ${why}`,
+    message: `${referenceSubject(reference)} ${why}`,
   });
   if (hash >= 0 && fragment === null) return refuse('ref-syntax', 'has an invalid percent-encoding: it is not UTF-8.');
   if (target === '') return { ok: true, path: from, fragment };
@@ -58,6 +57,11 @@ export function resolveReference(from: string, reference: string): ResolvedRefer
   }
   if (segments.length === 0) return refuse('ref-syntax', 'points to a folder. Reference a file.');
   return { ok: true, path: segments.join('/'), fragment };
+}
+
+/** The beginning of a sentence about a reference. */
+export function referenceSubject(text: string): string {
+  return `The reference ${JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text)}`;
 }
 
 const notFetched =

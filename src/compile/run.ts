@@ -156,7 +156,7 @@ const plainWith = (interpreter: Interpreter | null): PlainCompiler => ({
     const { files, findings, overLimit } = await collect(input.entry, input.limits, load, documentKinds.openapi.paths);
     const entry = files.get(input.entry);
     const problems = overLimit === null ? [...findings.values()].flat() : [overLimit];
-    if (overLimit !== null || entry === undefined || !isParsed(entry)) return { bundle: null, problems };
+    if (overLimit !== null || !isParsed(entry)) return { bundle: null, problems };
     const given = { entry, files, input: { ...input, validation: 'lenient' as const, ruleset: null } };
     const { bundle, problems: others } = await documentKinds.openapi.compile(given);
     return { bundle: bundle === entry.value ? entry.exact : bundle, problems: others };
@@ -180,7 +180,7 @@ async function compileEntry(
   const entry = files.get(input.entry);
   if (code?.problems.some(({ severity }) => severity === 'error')) return refused(code.problems);
   if (isCode(input.entry) && code === null) return refused([problemAtFile('ruleset-refused', input.entry, codeIsOff)]);
-  if (entry === undefined || !isParsed(entry)) {
+  if (!isParsed(entry)) {
     const other = entry === undefined || entry.text === null ? null : sayOtherKind(entry.text, undefined);
     return refused(
       other === null ? (findings.get(input.entry) ?? []) : [problemAtFile('kind-unknown', input.entry, other)],
@@ -253,7 +253,7 @@ const codeIsOff =
   'The ruleset is code, which is not run here. The operator can allow it with "rulesets.functions" in the configuration.';
 
 function typeAs(entry: ParsedFile | UnparsedFile | undefined, { type }: CompileInput): ResourceType | null {
-  return entry === undefined || !isParsed(entry) ? null : (kindOf(entry.value)?.type ?? type);
+  return !isParsed(entry) ? null : (kindOf(entry.value)?.type ?? type);
 }
 
 /** The entry is read first. Its kind decides how references are found in all files. */

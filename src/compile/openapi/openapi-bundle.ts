@@ -15,7 +15,15 @@ import {
   severityOf,
   isMappingReference,
 } from './openapi-references.ts';
-import { createFreeName, eachNode, followPointer, joinPointer, isPlainFragment, pointerOf } from '../text/pointer.ts';
+import {
+  createFreeName,
+  eachNode,
+  followPointer,
+  fromFragment,
+  joinPointer,
+  isPlainFragment,
+  pointerOf,
+} from '../text/pointer.ts';
 import { resolveReference } from '../reference.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { createTree, noRules, treePath, type Tree } from './redocly.ts';
@@ -76,23 +84,25 @@ export async function bundleOpenapi(
     if (problems.length >= maxFindings) break;
     if (place?.pointer === undefined) continue;
     const file = files.get(treePath(place.source.absoluteRef));
-    const pointer = place.pointer.replace(/^#\/?/, '').replace(/^(?=.)/, '/');
-    const node = file !== undefined && isParsed(file) ? followPointer(file.value, pointer) : null;
+    const pointer = fromFragment(place.pointer);
+    const node = isParsed(file) ? followPointer(file.value, pointer) : null;
     const reference = node?.found ? referenceAt(node.value) : null;
-    if (file === undefined || !isParsed(file) || reference === null) continue;
-    problems.push(...judge(file.path, pointer, reference));
+    if (isParsed(file) && reference !== null) problems.push(...judge(file, pointer, reference));
   }
-  for (const reference of prototypeReferences(given, tree))
-    problems.push(...judge(reference.file, reference.pointer, reference));
+  for (const file of [...tree.used].map((path) => files.get(path))) {
+    if (!isParsed(file) || !prototypeName.test(file.text)) continue;
+    eachNode(file.value, ({ $ref: text }, way) => {
+      if (typeof text === 'string' && prototypeName.test(text))
+        problems.push(...judge(file, pointerOf(way), { text, member: '/$ref' }));
+    });
+  }
 
-  function judge(path: string, pointer: string, { text, member }: { text: string; member: string }): Problem[] {
-    const file = files.get(path);
-    if (member === '/externalValue')
-      return file !== undefined && isParsed(file) ? judgeExample(file, pointer, text) : [];
-    if (path === entry.path && isOwnUri(entry, text)) return [];
-    const { rule, message } = judgeReference(path, text, files);
+  function judge(file: ParsedFile, pointer: string, { text, member }: { text: string; member: string }): Problem[] {
+    if (member === '/externalValue') return judgeExample(file, pointer, text);
+    if (file.path === entry.path && isOwnUri(entry, text)) return [];
+    const { rule, message } = judgeReference(file.path, text, files);
     const severity = severityOf(pointer, text);
-    if (rule === null || severity === null || file === undefined || !isParsed(file)) return [];
+    if (rule === null || severity === null) return [];
     // A bundle must not depend on another file, so only references within the file are tolerated.
     const isSoft = input.validation === 'lenient' && severity === 'error' && text.startsWith('#');
     return [problemAt(file, pointer + member, rule, message, { severity: isSoft ? 'warning' : severity })];
@@ -141,44 +151,16 @@ function typesOf(version: ReturnType<typeof detectSpec>): ReturnType<typeof getT
 
 function loopProblem({ entry, files }: KindInput, { used }: Tree): Problem {
   const loop = findReferenceLoop(files, used);
-  const file = loop === null ? undefined : files.get(loop.file);
-  if (loop === null || file === undefined || !isParsed(file))
-    return problemAt(
-      entry,
-      '',
-      'ref-circular',
-      'The references form a cycle that never reaches a value. Point one of them to a definition.',
-    );
-  return problemAt(
-    file,
-    loop.pointer,
-    'ref-circular',
-    `The reference ${JSON.stringify(loop.text)} only points back to itself. Point it to a definition.`,
-  );
+  const message =
+    loop === null
+      ? 'The references form a cycle that never reaches a value. Point one of them to a definition.'
+      : `The reference ${JSON.stringify(loop.text)} only points back to itself. Point it to a definition.`;
+  return problemAt(loop?.file ?? entry, loop?.pointer ?? '', 'ref-circular', message);
 }
 
+/** Names that every object inherits, through which redocly wrongly resolves references. They are rare. */
 const prototypeName =
   /\/(?:__proto__|constructor|hasOwnProperty|isPrototypeOf|propertyIsEnumerable|toLocaleString|toString|valueOf|__\w+__)(?=["'/\s]|$)/m;
-
-/**
- * Finds references through names that every object inherits, which redocly wrongly resolves. They
- * are rare, so only a text that contains such a name is searched.
- */
-function prototypeReferences(
-  { files }: KindInput,
-  { used }: Tree,
-): { file: string; pointer: string; text: string; member: '/$ref' }[] {
-  const references: { file: string; pointer: string; text: string; member: '/$ref' }[] = [];
-  for (const path of used) {
-    const file = files.get(path);
-    if (file === undefined || !isParsed(file) || !prototypeName.test(file.text)) continue;
-    eachNode(file.value, ({ $ref }, way) => {
-      if (typeof $ref === 'string' && prototypeName.test($ref))
-        references.push({ file: path, pointer: pointerOf(way), text: $ref, member: '/$ref' });
-    });
-  }
-  return references;
-}
 
 /**
  * Checks the size of a bundle as it will be written. A part that is used several times is visited

@@ -55,7 +55,7 @@ export function bundleExtensions(
       if (referenced.found && !isLoop) return referenced.value;
     }
     const file = files.get(from);
-    if (file !== undefined && isParsed(file) && problems.length < maxFindings) {
+    if (isParsed(file) && problems.length < maxFindings) {
       const place = `${origin === undefined ? pointer : pointerOf(origin)}/$ref`;
       const text =
         rule === null

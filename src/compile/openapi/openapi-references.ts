@@ -6,7 +6,7 @@ import { isParsed, type KindInput } from '../kind.ts';
 import { createFollow, keyOf, type Reference } from '../reference-chains.ts';
 import { eachNode, followPointer, parsePointer, pointerOf, type Way } from '../text/pointer.ts';
 import type { ParsedFile } from '../text/parse.ts';
-import { resolveReference } from '../reference.ts';
+import { referenceSubject, resolveReference } from '../reference.ts';
 import { decodePercent } from '../../model/escape.ts';
 import { siblingPaths } from '../schema/schema-index.ts';
 
@@ -20,8 +20,7 @@ const resolves: Verdict = { rule: null, message: '' };
 
 /** Checks one reference as written: its form, its file, and its fragment. */
 export function judgeReference(from: string, reference: string, files: KindInput['files']): Verdict {
-  const shown = JSON.stringify(reference.length > 200 ? `${reference.slice(0, 200)}…` : reference);
-  const refuse = (rule: string, says: string): Verdict => ({ rule, message: `The reference ${shown} ${says}` });
+  const refuse = (rule: string, says: string): Verdict => ({ rule, message: `${referenceSubject(reference)} ${says}` });
   const target = resolveReference(from, reference);
   if (!target.ok) return target;
   const { path } = target;
@@ -71,15 +70,13 @@ const identified = new WeakMap<ParsedFile, ReadonlyMap<string, object>>();
 
 /** The objects with an `$id`, by it; of several, the first. */
 function identifiedIn(entry: ParsedFile): ReadonlyMap<string, object> {
-  const identifiers = identified.get(entry);
-  if (identifiers !== undefined) return identifiers;
-  const objects = new Map<string, object>();
-  eachNode(entry.value, (node) => {
-    const { $id } = node;
-    if (typeof $id === 'string') objects.getOrInsert($id, node);
+  return identified.getOrInsertComputed(entry, () => {
+    const objects = new Map<string, object>();
+    eachNode(entry.value, (node) => {
+      if (typeof node['$id'] === 'string') objects.getOrInsert(node['$id'], node);
+    });
+    return objects;
   });
-  identified.set(entry, objects);
-  return objects;
 }
 
 /**
@@ -118,16 +115,16 @@ export function severityOf(pointer: string, text: string): Severity | null {
 export function findReferenceLoop(
   files: KindInput['files'],
   from: Iterable<string>,
-): { file: string; pointer: string; text: string } | null {
+): { file: ParsedFile; pointer: string; text: string } | null {
   const next = createFollow(files);
   const ended = new Set<string>();
   let loop: ReturnType<typeof findReferenceLoop> = null;
   for (const path of from) {
     const file = files.get(path);
-    if (file === undefined || !isParsed(file)) continue;
+    if (!isParsed(file)) continue;
     eachNode(file.value, ({ $ref }, way) => {
       if (typeof $ref !== 'string' || !isLoop(path, $ref)) return;
-      loop = { file: path, pointer: `${pointerOf(way)}/$ref`, text: $ref };
+      loop = { file, pointer: `${pointerOf(way)}/$ref`, text: $ref };
       return 'end';
     });
     if (loop !== null) break;

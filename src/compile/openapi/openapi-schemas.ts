@@ -3,7 +3,7 @@ import { type ValidateFunction, Ajv, type AnySchemaObject } from 'ajv';
 import { appendErrors, findTwinsByText, errorsOf } from '../schema/ajv.ts';
 import { explainErrors, type SchemaFinding } from '../schema/schema-findings.ts';
 import { isObject } from '../../model/json.ts';
-import { joinPointer } from '../text/pointer.ts';
+import { joinPointer, pointerOf, type Way } from '../text/pointer.ts';
 import { holdsOf } from '../../model/openapi-shape.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { patternFailure } from '../schema/schema-check.ts';
@@ -52,12 +52,6 @@ export type Note = (rule: string, pointer: string, message: string, on?: 'key' |
 const parts = new Set(['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else']);
 const composed = ['allOf', 'oneOf', 'anyOf', '$ref', 'patternProperties', 'if'];
 
-/** The way to a node, from its end. */
-interface Way {
-  parent: Way | null;
-  key: string | number;
-}
-
 /**
  * Finds arrays without `items`, which OpenAPI 2.0 and 3.0 demand, and required properties that
  * nothing declares. Finds schemas by their form, wherever they stand.
@@ -66,18 +60,12 @@ export function adviseSchemas(root: unknown, version: OpenapiVersion, note: Note
   const needsItems = version === '2.0' || version === '3.0';
   const seen = new Set<object>();
 
-  function visit(node: object, way: Way | null, within: string | null, isPart: boolean): void {
+  function visit(node: object, way: Way, within: string | null, isPart: boolean): void {
     if (seen.has(node)) return;
     seen.add(node);
-    if (Array.isArray(node)) {
-      for (let index = 0; index < node.length; index++) {
-        const item: unknown = node[index];
-        if (typeof item === 'object' && item !== null) visit(item, { parent: way, key: index }, null, isPart);
-      }
-      return;
-    }
     const holder = node as Record<string, unknown>;
-    if (within === null) {
+    const isList = Array.isArray(node);
+    if (within === null && !isList) {
       if (needsItems && holder['type'] === 'array' && holder['items'] === undefined && holder['$ref'] === undefined)
         note('array-items', pointerOf(way), 'An array needs "items". Add "items: {}" to allow anything.', 'key');
       if (!isPart && Array.isArray(holder['required'])) adviseRequired(holder, way, note);
@@ -85,16 +73,17 @@ export function adviseSchemas(root: unknown, version: OpenapiVersion, note: Note
     for (const key in holder) {
       const child = holder[key];
       if (typeof child !== 'object' || child === null) continue;
-      const holds = holdsOf(within, key, child, version === '2.0');
+      const holds = isList ? 'node' : holdsOf(within, key, child, version === '2.0');
       if (holds === 'data' || holds === 'extension') continue;
-      visit(child, { parent: way, key }, holds === 'map' ? key : null, within === null && parts.has(key));
+      const isPartOfSchema = isList ? isPart : within === null && parts.has(key);
+      visit(child, { parent: way, key }, holds === 'map' ? key : null, isPartOfSchema);
     }
   }
 
   if (isObject(root)) visit(root, null, null, false);
 }
 
-function adviseRequired(schema: Record<string, unknown>, way: Way | null, note: Note): void {
+function adviseRequired(schema: Record<string, unknown>, way: Way, note: Note): void {
   const { required, properties, additionalProperties } = schema;
   if (!isObject(properties) || isObject(additionalProperties)) return;
   if (composed.some((key) => key in schema)) return;
@@ -103,10 +92,6 @@ function adviseRequired(schema: Record<string, unknown>, way: Way | null, note: 
       const message = `The property "${name}" is required but not declared in "properties".`;
       note('required-undeclared', joinPointer(pointerOf(way), 'required', index), message);
     }
-}
-
-function pointerOf(way: Way | null): string {
-  return way === null ? '' : joinPointer(pointerOf(way.parent), way.key);
 }
 
 /** OpenAPI 3.1 §4.8.24 and 3.2 §4.26: the default for `$schema`. It adds annotations to 2020-12. */
@@ -182,9 +167,13 @@ function findingsIn(schema: Readonly<Record<string, unknown>>): SchemaFinding[] 
 /** The most members and items of a value that are looked at. */
 const widest = 5000;
 
+/** The value without what is in it, if it is an object or a list. */
+export function emptied(value: unknown): unknown {
+  return Array.isArray(value) ? [] : isObject(value) ? {} : value;
+}
+
 /** A value without the contents of nested objects, and cut to `widest` members. */
 function outsideOf(value: unknown): unknown {
-  const emptied = (inside: unknown) => (Array.isArray(inside) ? [] : isObject(inside) ? {} : inside);
   if (Array.isArray(value)) return value.slice(0, widest).map(emptied);
   if (!isObject(value)) return value;
   const entries = Object.entries(value).slice(0, widest);

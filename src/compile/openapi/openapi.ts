@@ -16,8 +16,8 @@ import {
 import { adviseOpenapi } from './openapi-advice.ts';
 import { bundleOpenapi } from './openapi-bundle.ts';
 import { openapiAddresses, openapiExamplePaths, openapiReferencePaths } from './openapi-references.ts';
-import { largeText, validateOpenapi, type OpenapiVersion } from './openapi-schemas.ts';
-import { followPointer, joinPointer, parsePointer } from '../text/pointer.ts';
+import { emptied, largeText, validateOpenapi, type OpenapiVersion } from './openapi-schemas.ts';
+import { followPointer, fromFragment, joinPointer, parsePointer } from '../text/pointer.ts';
 import { adviseQuotes, numberAt, type ParsedFile } from '../text/parse.ts';
 import { createRules, createTree, pointerOf, treePath, type Tree } from './redocly.ts';
 import type { SchemaFinding } from '../schema/schema-findings.ts';
@@ -43,7 +43,8 @@ export const compileOpenapi: CompileKind = async (given) => {
   const result: KindResult = { ...described, problems, bundle, used: tree.used };
   if (isNewer) problems.push(problemAt(entry, '/openapi', 'openapi-version', version.newer!, { severity: 'warning' }));
   if (bundle === null) return result;
-  const origin = bundle === entry.value ? inEntry(entry.path) : inTree(bundle, entry.path, tree.origins);
+  const inEntry = (pointer: string) => ({ file: entry.path, pointer });
+  const origin = bundle === entry.value ? inEntry : inTree(bundle, entry.path, tree.origins);
   // Validators know no integer but doubles.
   const checked = bundle === entry.value ? bundle : toDoubles(bundle);
   const findings = validateOpenapi(checked, version.family, entry.text.length).filter(
@@ -84,7 +85,7 @@ function advise(given: KindInput, bundle: unknown, version: OpenapiVersion, orig
   return advice.flatMap(({ rule, pointer, message, on }) => {
     const origin = originOf(pointer);
     const file = given.files.get(origin.file);
-    if (file === undefined || !isParsed(file)) return [];
+    if (!isParsed(file)) return [];
     const severity = rule === 'schema' && validation === 'strict' ? 'error' : 'warning';
     return [problemAt(file, origin.pointer, rule, message, { severity, on })];
   });
@@ -155,10 +156,6 @@ function spotKey({ file, pointer }: Spot): string {
 
 type FindOrigin = (pointer: string) => Spot;
 
-function inEntry(file: string): FindOrigin {
-  return (pointer) => ({ file, pointer });
-}
-
 /** Maps a node of the bundle to its source, below its nearest ancestor that came from a file. */
 function inTree(bundle: unknown, file: string, origins: Tree['origins']): FindOrigin {
   return (pointer) => {
@@ -193,7 +190,7 @@ function explain(
     const origin = originOf(pointer);
     const better = bySpot.get(spotKey(origin)) ?? [];
     const file = given.files.get(origin.file);
-    if (file === undefined || !isParsed(file)) continue;
+    if (!isParsed(file)) continue;
     const advised = (text: string) => adviseQuotes(file, origin.pointer, text);
     if (better.length === 0 && !(doubtful && isCertain))
       problems.push(problemAt(file, origin.pointer, 'schema', advised(message), { severity, on }));
@@ -208,10 +205,8 @@ function explain(
  * else: `struct` says the same about these nodes, and need not visit all others.
  */
 function excerptOf(given: KindInput, findings: readonly SchemaFinding[]): KindInput {
-  const value = excerpt(
-    given.entry.value,
-    findings.map(({ pointer }) => parsePointer(pointer)),
-  );
+  const ways = findings.map(({ pointer }) => parsePointer(pointer));
+  const value = excerpt(given.entry.value, ways);
   const entry = { ...given.entry, value, exact: value };
   return { ...given, entry, files: new Map([[entry.path, entry]]) };
 }
@@ -233,10 +228,7 @@ const usualMembers = 100;
 function excerpt(value: unknown, ways: readonly (readonly string[])[]): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const isFound = ways.some((way) => way.length === 0);
-  const next = Map.groupBy(
-    ways.filter((way) => way.length > 0),
-    ([key]) => key,
-  );
+  const next = Map.groupBy(ways, ([key]) => key);
   const entries = Object.entries(value);
   const members = entries.flatMap(([key, child]: [string, unknown]) => {
     const inside = next.get(key)?.map((way) => way.slice(1));
@@ -246,11 +238,6 @@ function excerpt(value: unknown, ways: readonly (readonly string[])[]): unknown 
     return entries.length <= usualMembers && typeof child !== 'object' ? [[key, child] as const] : [];
   });
   return Array.isArray(value) ? members.map(([, child]) => child) : Object.fromEntries(members);
-}
-
-function emptied(value: unknown): unknown {
-  if (Array.isArray(value)) return [];
-  return isObject(value) ? {} : value;
 }
 
 interface StructProblem extends Spot {
@@ -267,16 +254,9 @@ async function structProblems(given: KindInput): Promise<StructProblem[]> {
     config: await createRules({ struct: 'error' }),
     externalRefResolver: tree.resolver,
   });
-  return problems.flatMap(({ message, location: [place] }) =>
-    place?.pointer === undefined
-      ? []
-      : [
-          {
-            file: treePath(place.source.absoluteRef),
-            pointer: place.pointer.replace(/^#\/?/, '').replace(/^(?=.)/, '/'),
-            on: place.reportOnKey ? ('key' as const) : ('value' as const),
-            message,
-          },
-        ],
-  );
+  return problems.flatMap(({ message, location: [place] }): StructProblem[] => {
+    if (place?.pointer === undefined) return [];
+    const file = treePath(place.source.absoluteRef);
+    return [{ file, pointer: fromFragment(place.pointer), on: place.reportOnKey ? 'key' : 'value', message }];
+  });
 }

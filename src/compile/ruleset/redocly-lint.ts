@@ -67,7 +67,7 @@ function toProblem(finding: Finding, files: KindInput['files'], entry: ParsedFil
   const path = place === undefined ? '' : treePath(place.source.absoluteRef);
   const file = files.get(path);
   const pointer = pointerOf(place?.pointer ?? '');
-  const isRead = file !== undefined && isParsed(file);
+  const isRead = isParsed(file);
   const found = isRead ? followPointer(file.value, pointer) : null;
   const text = textOf(finding, found?.found === true ? found.value : undefined);
   const message = `${stripVTControlCharacters(text)}${link}`;

@@ -97,7 +97,7 @@ export function inlineFiles(entry: ParsedFile, files: KindInput['files']): Inlin
   function load(from: ParsedFile, name: unknown, within: readonly string[], form: 'value' | 'exact'): Ruleset | null {
     const path = fileOf(from.path, name);
     const file = path === null ? undefined : files.get(path);
-    if (path === null || file === undefined || !isParsed(file) || !isObject(file[form])) return null;
+    if (path === null || !isParsed(file) || !isObject(file[form])) return null;
     if (within.includes(path) || within.length > maxLevels) return null;
     used.add(file);
     return { [fileMember]: path, ...inline(file, file[form], [...within, path], form) };

@@ -162,7 +162,7 @@ async function readPartially(entry: ParsedFile, files: KindInput['files'], code:
     let isWhole = true;
     for (const { path } of [entry, ...read.used]) {
       const file = left.get(path);
-      if (file === undefined || !isParsed(file) || !isObject(file.value)) continue;
+      if (!isParsed(file) || !isObject(file.value)) continue;
       const cut = leaveOut(path, file.value, read.problems);
       if (cut.problems.length === 0) continue;
       isWhole = false;

@@ -113,7 +113,7 @@ function unreadable(entry: ParsedFile, stated: unknown): Problem {
 function findMixed({ files }: KindInput, dialect: Dialect, reached: readonly ParsedFile[]): Problem[] {
   return reached.flatMap(({ path }) => {
     const file = files.get(path);
-    if (!file || !isParsed(file) || !isObject(file.value)) return [];
+    if (!isParsed(file) || !isObject(file.value)) return [];
     const stated = file.value['$schema'];
     if (typeof stated !== 'string' || dialectOf(stated) === dialect) return [];
     const message = `This file uses the dialect ${JSON.stringify(stated.slice(0, 200))}, but the file that references it uses ${dialect.name}. Use one dialect in all files.`;

@@ -6,6 +6,7 @@ import { createFreeName, followPointer, fragmentOf, joinPointer, parsePointer } 
 import { idOf, isAbsolute, type Scope } from './schema-index.ts';
 import type { Dialect } from './schema-dialect.ts';
 import type { Link, Linked, Target } from './schema-link.ts';
+import { hasAncestor } from './schema-check.ts';
 import { isUrlPath, parseDocumentUrl } from '../../model/address.ts';
 
 /**
@@ -63,7 +64,7 @@ function needsResources(entry: ParsedFile, dialect: Dialect, { links, reached, i
 function bundlePointers(entry: ParsedFile, dialect: Dialect, { links, reached }: Linked, foreign: Link[]): unknown {
   const names = chooseEmbedded(entry, dialect, foreign);
   const edits = new Map<ParsedFile, Map<string, string | null>>();
-  const editsOf = (file: ParsedFile) => edits.get(file) ?? edits.set(file, new Map()).get(file)!;
+  const editsOf = (file: ParsedFile) => edits.getOrInsertComputed(file, () => new Map<string, string | null>());
   const place = (file: ParsedFile, pointer: string): string => {
     if (file === entry) return pointer;
     const name = names.get(file)!;
@@ -103,16 +104,9 @@ function chooseEmbedded(
   const freeName = createFreeName(takenNames(entry, dialect), 'schema');
   return new Map(
     [...pointers].map(([file, all]) => {
-      const largest = [...all].filter(
-        (pointer) =>
-          !ancestors(pointer)
-            .slice(1)
-            .some((outer) => all.has(outer)),
-      );
-      return [
-        file,
-        new Map(largest.map((pointer) => [pointer, freeName(parsePointer(pointer).at(-1) ?? stem(file.path))])),
-      ];
+      const largest = [...all].filter((pointer) => !hasAncestor(pointer, all));
+      const nameOf = (pointer: string) => freeName(parsePointer(pointer).at(-1) ?? stem(file.path));
+      return [file, new Map(largest.map((pointer) => [pointer, nameOf(pointer)]))];
     }),
   );
 }
@@ -135,7 +129,6 @@ function bundleResources(
   { links, index }: Linked,
   foreign: Link[],
 ): { bundle: unknown; problems: Problem[] } {
-  const rootOf = (file: ParsedFile) => index.add(file);
   const problems = index.duplicates.map(({ file, pointer, uri }) =>
     problemAt(
       file,
@@ -147,7 +140,7 @@ function bundleResources(
   const others = [...new Set(foreign.map(({ target }) => target!.file))];
   const freeName = createFreeName(takenNames(entry, dialect), 'schema');
   const mustBeNamed = links.some(
-    ({ file, target }) => file !== entry && target?.file === entry && !rootOf(entry).stated,
+    ({ file, target }) => file !== entry && target?.file === entry && !index.add(entry).stated,
   );
   const rewritten = (file: ParsedFile) => {
     const edits = new Map<string, string>();
@@ -164,12 +157,12 @@ function bundleResources(
   };
   const schemas = others.map((file) => {
     const name = freeName(stem(file.path));
-    return [name, asResource(rewritten(file), rootOf(file).uri, dialect)] as const;
+    return [name, asResource(rewritten(file), index.add(file).uri, dialect)] as const;
   });
   const root = rewritten(entry);
   const named =
     mustBeNamed && isObject(root)
-      ? { [dialect.idKeyword]: rootOf(entry).uri, ...without(root, dialect.idKeyword) }
+      ? { [dialect.idKeyword]: index.add(entry).uri, ...without(root, dialect.idKeyword) }
       : root;
   return { bundle: withDefinitions(named, dialect, schemas), problems };
 }

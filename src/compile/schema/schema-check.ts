@@ -58,21 +58,18 @@ function createAjv({ name, refStandsAlone }: Dialect, extra: Options = {}): Ajv 
   return ajv.removeKeyword('id');
 }
 
-/** Validates a value against the official meta-schema of a dialect. Returns all errors. */
-export type CheckMeta = (dialect: Dialect, schema: unknown) => ErrorObject[];
-
 /** Reports all errors of a meta-schema that Stele chose, also if they are very many. */
 function createMetaAjv(dialect: Dialect): Ajv {
   return createAjv(dialect, { allErrors: true, code: { ...options.code, process: appendErrors } });
 }
 
-/** Compiles each meta-schema on first use and caches it for all documents. */
-export function createCheckMeta(): CheckMeta {
-  const compiled = new Map<DialectName, ValidateFunction>();
-  return (dialect, schema) => {
-    const compile = () => createMetaAjv(dialect).getSchema(dialect.uri)!;
-    return errorsOf(compiled.getOrInsertComputed(dialect.name, compile), schema);
-  };
+/** Meta-schemas, each compiled at its first use. */
+const official = new Map<DialectName, ValidateFunction>();
+
+/** Validates a value against the official meta-schema of a dialect. Returns all errors. */
+export function checkMeta(dialect: Dialect, schema: unknown): ErrorObject[] {
+  const compile = () => createMetaAjv(dialect).getSchema(dialect.uri)!;
+  return errorsOf(official.getOrInsertComputed(dialect.name, compile), schema);
 }
 
 /** Validates values against a meta-schema that somebody wrote in a dialect. Null: ajv cannot compile it. */
@@ -158,8 +155,6 @@ function forAjv(value: unknown): unknown {
 /** The dialect of a schema without `$schema`. */
 export const assumedDialect = dialects['2020-12'];
 
-const checkMeta = createCheckMeta();
-
 /** Checks the entry and everything that it references against the meta-schema and ECMA-262. */
 export function checkSchemas(entry: ParsedFile, dialect: Dialect, linked: Linked): Problem[] {
   const { links, reached } = linked;
@@ -188,7 +183,8 @@ export function checkSchemas(entry: ParsedFile, dialect: Dialect, linked: Linked
   return [...problems, ...wrong];
 }
 
-function hasAncestor(pointer: string, pointers: ReadonlySet<string>): boolean {
+/** Whether one of the pointers leads to a node around the one at `pointer`. */
+export function hasAncestor(pointer: string, pointers: ReadonlySet<string>): boolean {
   for (let at = pointer; at !== '';) {
     at = at.slice(0, at.lastIndexOf('/'));
     if (pointers.has(at)) return true;

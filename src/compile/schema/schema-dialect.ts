@@ -85,7 +85,7 @@ function byDialect<T>(rows: readonly T[], span: (row: T) => Span): Map<string, T
 const applicatorsOf = byDialect(applicators, ([, , since, until]) => [since, until]);
 
 /** A schema directly inside another, by the pointer that leads to it. */
-export interface Subschema {
+interface Subschema {
   path: string;
   schema: unknown;
 }
@@ -95,7 +95,6 @@ export interface Subschema {
  * are data.
  */
 export function subschemas(dialect: Dialect, schema: Readonly<Record<string, unknown>>): Subschema[] {
-  if (!hasApplicator(schema)) return [];
   const alone = dialect.refStandsAlone && typeof schema['$ref'] === 'string';
   const schemas: Subschema[] = [];
   for (const [keyword, shape] of applicatorsOf.get(dialect.name)!) {
@@ -110,13 +109,6 @@ export function subschemas(dialect: Dialect, schema: Readonly<Record<string, unk
   return schemas;
 }
 
-const applicatorNames: ReadonlySet<string> = new Set(applicators.map(([keyword]) => keyword));
-
-function hasApplicator(schema: Readonly<Record<string, unknown>>): boolean {
-  for (const keyword in schema) if (applicatorNames.has(keyword)) return true;
-  return false;
-}
-
 function isSchema(value: unknown): boolean {
   return isObject(value) || typeof value === 'boolean';
 }
@@ -126,12 +118,10 @@ export function referencesOf(
   dialect: Dialect,
   schema: Readonly<Record<string, unknown>>,
 ): [ReferenceKeyword, string][] {
-  const references: [ReferenceKeyword, string][] = [];
-  for (const [keyword] of referenceKeywordsOf.get(dialect.name)!) {
+  return referenceKeywordsOf.get(dialect.name)!.flatMap(([keyword]): [ReferenceKeyword, string][] => {
     const text = schema[keyword];
-    if (typeof text === 'string') references.push([keyword, text]);
-  }
-  return references;
+    return typeof text === 'string' ? [[keyword, text]] : [];
+  });
 }
 
 export type ReferenceKeyword = '$ref' | '$recursiveRef' | '$dynamicRef';

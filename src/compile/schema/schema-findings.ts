@@ -45,9 +45,7 @@ export function explainErrors(allErrors: readonly ErrorObject[], document: unkno
       prefixes.add(prefix);
       if (at === 0) break;
     }
-  const unions = new Set(
-    errors.filter(({ keyword }) => keyword === 'oneOf' || keyword === 'anyOf').map(({ instancePath }) => instancePath),
-  );
+  const unions = unionsIn(errors);
   const relevant = specific.filter((error) => {
     const { instancePath, keyword } = error;
     // A member is also unevaluated if the part of the schema that declares it fails.
@@ -74,6 +72,12 @@ export function explainErrors(allErrors: readonly ErrorObject[], document: unkno
       doubtful: error.keyword === 'unevaluatedProperties' && isPartBroken(error),
     })),
   );
+}
+
+/** Where no branch of a union fits. */
+function unionsIn(errors: readonly ErrorObject[]): Set<string> {
+  const failed = errors.filter(({ keyword }) => keyword === 'oneOf' || keyword === 'anyOf');
+  return new Set(failed.map(({ instancePath }) => instancePath));
 }
 
 /** For no response at all, OpenAPI 3.1 asks for `default`, although any status would do. */
@@ -108,9 +112,7 @@ function meantErrors(errors: readonly ErrorObject[]): readonly ErrorObject[] {
     const at = parentOf(instancePath).slice(0, -1);
     denied.getOrInsert(at, []).push({ path, member, schema });
   }
-  const unions = new Set(
-    errors.filter(({ keyword }) => keyword === 'oneOf' || keyword === 'anyOf').map(({ instancePath }) => instancePath),
-  );
+  const unions = unionsIn(errors);
   for (const at of denied.keys()) if (!unions.has(at)) denied.delete(at);
   if (denied.size === 0) return errors;
   const dropped = new Set<ErrorObject>();

@@ -3,7 +3,7 @@ import { isObject } from '../../model/json.ts';
 import { isUrlPath, parseDocumentUrl } from '../../model/address.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { resolveReference } from '../reference.ts';
-import { subschemas, type Dialect, type Subschema, dialectOf } from './schema-dialect.ts';
+import { subschemas, type Dialect, dialectOf } from './schema-dialect.ts';
 import { decodePercent } from '../../model/escape.ts';
 
 /** A schema resource: a schema with its own URI and anchors (JSON Schema 2020-12 §8.2). */
@@ -33,8 +33,6 @@ export interface SchemaIndex {
   /** The scope of the schema at the pointer, or of the nearest schema around it. */
   scopeAt(file: ParsedFile, pointer: string): Scope;
   resource(uri: string): Resource | undefined;
-  /** The direct subschemas of a schema. */
-  childrenOf(schema: Readonly<Record<string, unknown>>): readonly Subschema[];
   /** Resources with the URI of an earlier one. */
   duplicates: Resource[];
 }
@@ -49,11 +47,6 @@ export function createSchemaIndex(dialect: Dialect): SchemaIndex {
   const byUri = new Map<string, Resource>();
   const scopes = new Map<string, Map<string, Scope>>();
   const duplicates: Resource[] = [];
-  const children = new WeakMap<object, readonly Subschema[]>();
-
-  function childrenOf(schema: Readonly<Record<string, unknown>>): readonly Subschema[] {
-    return children.getOrInsertComputed(schema, () => subschemas(dialect, schema));
-  }
 
   function declare(resource: Resource): Resource {
     if (byUri.has(resource.uri)) duplicates.push(resource);
@@ -87,7 +80,7 @@ export function createSchemaIndex(dialect: Dialect): SchemaIndex {
     const entered = isObject(schema) ? enter(scope, file, pointer, schema) : scope;
     fileScope.set(pointer, entered);
     if (!isObject(schema)) return;
-    for (const child of childrenOf(schema)) index(file, pointer + child.path, child.schema, entered);
+    for (const child of subschemas(dialect, schema)) index(file, pointer + child.path, child.schema, entered);
   }
 
   function scopeAt(file: ParsedFile, pointer: string): Scope {
@@ -102,7 +95,6 @@ export function createSchemaIndex(dialect: Dialect): SchemaIndex {
   return {
     duplicates,
     scopeAt,
-    childrenOf,
     resource: (uri) => byUri.get(uri),
 
     add(file) {
@@ -139,11 +131,6 @@ function treeBaseOf(base: string, id: string): string {
 
 export function isAbsolute(uri: string): boolean {
   return /^[a-z][a-z0-9+.-]*:/i.test(uri);
-}
-
-/** Whether a reference is a pointer in which nothing is encoded. */
-export function isPointer(reference: string): boolean {
-  return /^#\/[\w/$.-]*$/.test(reference);
 }
 
 /** Resolves a reference against a base (RFC 3986 §5). Null if the result is not a URI. */

@@ -4,13 +4,12 @@ import type { Problem } from '../../model/problem.ts';
 import { isParsed, maxFindings, problemAt, type KindInput } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { followPointer, joinPointer } from '../text/pointer.ts';
-import { resolveReference } from '../reference.ts';
-import { dialectOf, referencesOf, type Dialect, type ReferenceKeyword } from './schema-dialect.ts';
+import { referenceSubject, resolveReference } from '../reference.ts';
+import { dialectOf, referencesOf, subschemas, type Dialect, type ReferenceKeyword } from './schema-dialect.ts';
 import {
   absolute,
   createSchemaIndex,
   isAbsolute,
-  isPointer,
   splitFragment,
   type Resource,
   type Scope,
@@ -72,12 +71,12 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
     if (!isObject(schema)) return;
     const scope = index.scopeAt(file, pointer);
     for (const [keyword, text] of referencesOf(dialect, schema)) queue.push({ file, pointer, keyword, text, scope });
-    for (const child of index.childrenOf(schema)) reach(file, pointer + child.path, child.schema);
+    for (const child of subschemas(dialect, schema)) reach(file, pointer + child.path, child.schema);
   }
 
   function open(path: string): ParsedFile | null {
     const file = files.get(path);
-    return file && isParsed(file) ? file : null;
+    return isParsed(file) ? file : null;
   }
 
   function locate(resource: Resource, fragment: string, text: string): Outcome {
@@ -101,18 +100,7 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
     return value.found ? { target: { resource, file: resource.file, pointer }, schema: value.value } : null;
   }
 
-  /** Targets of pointers into their own resource, by text: nearly all references are such. */
-  const within = new Map<Resource, Map<string, Outcome>>();
-
-  function resolve(pending: Pending): Outcome {
-    const { scope, text } = pending;
-    const resource = isPointer(text) ? index.resource(scope.resource.uri) : undefined;
-    if (resource === undefined) return resolveAnywhere(pending);
-    const outcomes = within.getOrInsertComputed(resource, () => new Map<string, Outcome>());
-    return outcomes.getOrInsertComputed(text, () => locate(resource, text.slice(1), text));
-  }
-
-  function resolveAnywhere({ file, scope, text }: Pending): Outcome {
+  function resolve({ file, scope, text }: Pending): Outcome {
     const uri = absolute(text, scope.resource.uri);
     const url = documentUrl(text, scope.resource.stated || isUrlPath(file.path) ? scope.resource.uri : null);
     const published = url === null ? null : open(url);
@@ -123,8 +111,7 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
       // A file without a URI is found by its path only, which must follow the rules for paths.
       const byUri = indexed && (indexed.stated || indexed.pointer !== '' || text.startsWith('#'));
       if (byUri) return locate(indexed, fragment, text);
-      if (dialectOf(base) !== null) return { target: null };
-      if (isMetaVocabulary(base)) return { target: null };
+      if (dialectOf(base) !== null || isMetaVocabulary(base)) return { target: null };
     }
     const root = index.add(file);
     const [bare, fragment] = splitFragment(text);
@@ -199,8 +186,4 @@ function tooManyTries({ text }: Pending): { rule: string; message: string } {
 
 function isMetaVocabulary(uri: string): boolean {
   return /^https?:\/\/json-schema\.org\/draft\/20(?:19-09|20-12)\/meta\/[a-z-]+$/.test(uri);
-}
-
-function referenceSubject(text: string): string {
-  return `The reference ${JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text)}`;
 }

@@ -16,7 +16,7 @@ import {
   type PopEvent,
 } from 'js-yaml';
 import type { CompileLimits } from '../compile.ts';
-import type { TextIssue } from './text.ts';
+import { issueOf, type TextIssue } from './text.ts';
 
 const coreTags = [nullCoreTag, boolCoreTag, intCoreTag, floatCoreTag, strTag];
 
@@ -215,19 +215,6 @@ export function tooDeep(depth: number): string {
   return `The document is nested deeper than ${depth} levels.`;
 }
 
-/** An error in a text. */
-export function issueOf(rule: string, message: string, offset: number): TextIssue {
-  return { rule, severity: 'error', message, offset };
-}
-
-function isAbsent({
-  valueStart,
-  anchorStart,
-  tagStart,
-}: {
-  valueStart: number;
-  anchorStart: number;
-  tagStart: number;
-}): boolean {
+function isAbsent({ valueStart, anchorStart, tagStart }: ScalarEvent): boolean {
   return valueStart < 0 && anchorStart < 0 && tagStart < 0;
 }

@@ -5,7 +5,15 @@ import type { CompileLimits } from '../compile.ts';
 import { parseExactly } from '../../model/exact-numbers.ts';
 import { parseJson } from '../../model/json.ts';
 import { readTree } from './events.ts';
-import { controlCharacterIssue, createPlaces, decodeText, type FindNode, type Place, type TextIssue } from './text.ts';
+import {
+  controlCharacterIssue,
+  createPlaces,
+  decodeText,
+  issueOf,
+  type FindNode,
+  type Place,
+  type TextIssue,
+} from './text.ts';
 import { readJson } from './json.ts';
 import { createFind, readValue } from './value.ts';
 import { followPointer } from './pointer.ts';
@@ -27,7 +35,7 @@ const clearer: readonly [message: RegExp, clear: string][] = [
 function jsonSyntaxIssue(text: string): TextIssue {
   const message = syntaxError(text) ?? '';
   const offset = positionIn(message) ?? endOfPrefix(text);
-  return { rule: 'json-syntax', severity: 'error', message: explain(text, message, offset), offset };
+  return issueOf('json-syntax', explain(text, message, offset), offset);
 }
 
 function explain(text: string, message: string, offset: number): string {

@@ -74,6 +74,11 @@ export function isPlainFragment(reference: string): boolean {
   return /^#(?:\/[^/%]+)+$/.test(reference);
 }
 
+/** The pointer that linters write as a fragment, and the root as `#/`. */
+export function fromFragment(fragment: string): string {
+  return fragment.replace(/^#\/?/, '').replace(/^(?=.)/, '/');
+}
+
 /** Formats a pointer as a URI fragment (RFC 6901 §6): `#/properties/a%20b`. */
 export function fragmentOf(pointer: string): string {
   return `#${encodeURI(pointer).replaceAll('#', '%23')}`;

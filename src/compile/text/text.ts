@@ -46,20 +46,19 @@ function lineStarts(text: string): number[] {
  */
 export function decodeText(bytes: Uint8Array): { text: string; issue: TextIssue | null } {
   const utf16 = sniffUtf16(bytes);
-  if (utf16) return { text: '', issue: encodingIssue(`The file is encoded as ${utf16}. Save it as UTF-8.`, 0) };
+  if (utf16) return { text: '', issue: issueOf('encoding', `The file is encoded as ${utf16}. Save it as UTF-8.`, 0) };
   try {
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), issue: null };
   } catch {
     const text = new TextDecoder('utf-8').decode(bytes);
-    return {
-      text,
-      issue: encodingIssue('The file is not valid UTF-8 at this byte. Save it as UTF-8.', firstBroken(text, bytes)),
-    };
+    const message = 'The file is not valid UTF-8 at this byte. Save it as UTF-8.';
+    return { text, issue: issueOf('encoding', message, firstBroken(text, bytes)) };
   }
 }
 
-function encodingIssue(message: string, offset: number): TextIssue {
-  return { rule: 'encoding', severity: 'error', message, offset };
+/** An error in a text. */
+export function issueOf(rule: string, message: string, offset: number): TextIssue {
+  return { rule, severity: 'error', message, offset };
 }
 
 function sniffUtf16(bytes: Uint8Array): string | null {
@@ -92,7 +91,7 @@ export function controlCharacterIssue(text: string): TextIssue | null {
   if (offset < 0) return null;
   const code = text.charCodeAt(offset).toString(16).toUpperCase().padStart(4, '0');
   const message = `The file contains the control character U+${code}, which YAML does not allow. Remove it or write it as an escape.`;
-  return { rule: 'control-character', severity: 'error', message, offset };
+  return issueOf('control-character', message, offset);
 }
 
 /** Reports a number that changes when it is read as a double, or returns null. `1e400` is an error, others are warnings. */
@@ -102,7 +101,7 @@ export function numberIssue(literal: string, value: number, offset: number): Tex
     const message = /\d/.test(literal)
       ? `The number ${shown} is too large: JSON parsers read it as infinity. Use a smaller number or a string.`
       : `JSON has no value ${shown}. Use a finite number or a string.`;
-    return { rule: 'number-range', severity: 'error', message, offset };
+    return issueOf('number-range', message, offset);
   }
   const warning = (message: string): TextIssue => ({ rule: 'number-precision', severity: 'warning', message, offset });
   const exact = exactInteger(literal, value);
@@ -121,7 +120,7 @@ export function numberIssue(literal: string, value: number, offset: number): Tex
 /** The issue of a string with a character that UTF-8 cannot express. */
 export function loneSurrogate(offset: number): TextIssue {
   const message = 'The string contains half of a surrogate pair. Write both halves, or remove it.';
-  return { rule: 'lone-surrogate', severity: 'error', message, offset };
+  return issueOf('lone-surrogate', message, offset);
 }
 
 /** Sets an own property, also one named `__proto__`. */

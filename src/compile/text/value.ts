@@ -13,7 +13,7 @@ import {
   type Scalar,
 } from './events.ts';
 import { joinPointer, longestPointer, pointerTooLong, parsePointer } from './pointer.ts';
-import { loneSurrogate, numberIssue, setMember, type TextIssue, type FindNode } from './text.ts';
+import { issueOf, loneSurrogate, numberIssue, setMember, type TextIssue, type FindNode } from './text.ts';
 
 const keptIssues = 1000;
 
@@ -72,13 +72,7 @@ export function readValue(
   }
 
   function refuse(rule: string, message: string, offset: number): null {
-    refused ??= {
-      rule,
-      severity: 'error',
-      message,
-      offset,
-      pointer: joinPointer('', ...path).slice(0, longestPointer),
-    };
+    refused ??= { ...issueOf(rule, message, offset), pointer: joinPointer('', ...path).slice(0, longestPointer) };
     return null;
   }
 
@@ -206,7 +200,7 @@ export function readValue(
   function noteTag(event: { tagStart: number; tagEnd: number }): void {
     const shown = tagOf(event).replace(coreTagPrefix, '');
     const message = `The YAML tag ${shown} cannot be converted to JSON. Remove it.`;
-    note({ rule: 'yaml-tag', severity: 'error', message, offset: event.tagStart });
+    note(issueOf('yaml-tag', message, event.tagStart));
   }
 
   for (const directive of directives)

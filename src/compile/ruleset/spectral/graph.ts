@@ -106,7 +106,7 @@ export function linkedGraph({ entry, files }: Pick<KindInput, 'entry' | 'files'>
     if (!target.ok) return null;
     const file = files.get(target.path);
     const fragment = target.fragment ?? '';
-    if (file === undefined || !isParsed(file) || (fragment !== '' && !fragment.startsWith('/'))) return null;
+    if (!isParsed(file) || (fragment !== '' && !fragment.startsWith('/'))) return null;
     let at: Node = { value: file.value, place: rootOf(file) };
     for (const key of parsePointer(fragment)) {
       const link = isObject(at.value) ? links.get(at.value) : undefined;
