@@ -96,13 +96,11 @@ test('a tree that is too large is cut in its depth: what stands first does not u
   expect(rows).toBeLessThan(1600);
 });
 
-test('a built-in rule is explained in a sentence', () => {
+test('a built-in rule is said to be one', () => {
   const html = pageOf({
     rules: { 'operation-summary': 'error', 'no-such-rule': 'warn' },
     oas3_1Rules: { struct: 'error' },
   });
-  expect(html).toContain('<p>Operations have a summary.</p>');
-  expect(html).toContain('<p>The document matches the structure of its specification.</p>');
   expect(html.split('Built-in rule').length).toBe(4);
 });
 
