@@ -6,6 +6,7 @@ import { sessionOf } from '../server/authenticate.ts';
 import { readForm } from '../server/body/read-form.ts';
 import { assertOwnPage, isCrossSite } from '../server/login/same-site.ts';
 import { nothingHere } from '../server/error-answers.ts';
+import { refuseMethod } from '../server/methods.ts';
 import { splitTarget } from '../server/read/read-request.ts';
 import { nameRoute } from '../server/request.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -149,10 +150,7 @@ export function createConsole(given: Console): Router {
     const isPost = http.method === 'POST';
     // Redirects too: they depend on who asks.
     response.setHeader('Cache-Control', 'private, no-store');
-    if (!isPost && http.method !== 'GET' && http.method !== 'HEAD') {
-      response.setHeader('Allow', 'GET, HEAD, POST');
-      throw new RegistryError('method_not_allowed', 'This address supports only GET, HEAD, POST.');
-    }
+    if (!isPost && http.method !== 'GET' && http.method !== 'HEAD') refuseMethod(response, 'GET, HEAD, POST');
     const session = sessionOf(http);
     if (session === null) {
       if (!isPost) return response.redirect(303, context.login!.signInUrl(site.links.path(http.originalUrl))!);
@@ -179,10 +177,7 @@ export function createConsole(given: Console): Router {
     };
     const request: ConsoleRequest = { ...asked, counts: await countAttention(asked) };
     if (!isPost) return route.get(request);
-    if (route.post === undefined) {
-      response.setHeader('Allow', 'GET, HEAD');
-      throw new RegistryError('method_not_allowed', 'This address supports only GET, HEAD.');
-    }
+    if (route.post === undefined) return refuseMethod(response, 'GET, HEAD');
     const form = await readForm(http, response, documentBodyBytes(config));
     const typed = await typedIn(form);
     const token = typed['token']?.[0];

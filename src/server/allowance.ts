@@ -1,3 +1,4 @@
+import { RegistryError } from '../model/errors.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { IncomingMessage } from 'node:http';
 import { ipKeyGenerator } from 'express-rate-limit';
@@ -67,6 +68,25 @@ export function createAllowance(
   return (name) => {
     const { uses, milliseconds } = count(name);
     return { remaining: limit - uses, seconds: Math.max(1, Math.ceil(milliseconds / 1000)) };
+  };
+}
+
+/** Counts a request for its client address. Throws `rate_limited` above the limit, after `show` has got what remains. */
+export type AddressLimit = (request: IncomingMessage, show?: (left: Left) => void) => void;
+
+/** Allows `limit` requests of a kind for each client address in each window that is configured. */
+export function limitAddresses(
+  kind: string,
+  limit: number,
+  message: string,
+  { registry, peers }: { registry: Pick<Registry, 'config' | 'monotonic'>; peers?: Peers | undefined },
+): AddressLimit {
+  const { config, monotonic } = registry;
+  const allowance = createAllowance(kind, { limit, window: config.rateLimit.window }, { monotonic, peers });
+  return (request, show) => {
+    const left = allowance(limitedName(request, config.proxies));
+    show?.(left);
+    if (left.remaining < 0) throw new RegistryError('rate_limited', message, { retryAfter: left.seconds });
   };
 }
 

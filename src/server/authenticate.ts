@@ -4,7 +4,7 @@ import { anonymous, type Principal } from '../model/access.ts';
 import { RegistryError } from '../model/errors.ts';
 import { authenticateKey, hashOfKey, knownPrincipal, noteKeyUse } from '../registry/keys/keys.ts';
 import type { Registry } from '../registry/registry.ts';
-import { createAllowance, limitedName } from './allowance.ts';
+import { limitAddresses } from './allowance.ts';
 import type { ServerContext, SignedIn } from './server-context.ts';
 
 const principals = new WeakMap<IncomingMessage, Principal>();
@@ -31,13 +31,9 @@ export type Authenticate = (request: IncomingMessage) => Promise<Principal>;
  * address. Valid credentials from the same address still work.
  */
 export function createAuthenticate(context: Pick<ServerContext, 'registry' | 'login' | 'peers'>): Authenticate {
-  const { registry, login, peers } = context;
-  const { rateLimit, proxies } = registry.config;
-  const failure = createAllowance(
-    'failures',
-    { limit: rateLimit.failures, window: rateLimit.window },
-    { monotonic: registry.monotonic, peers },
-  );
+  const { registry, login } = context;
+  const message = 'Too many invalid credentials from your address. Wait, then retry.';
+  const countFailure = limitAddresses('failures', registry.config.rateLimit.failures, message, context);
 
   async function authenticateText(request: IncomingMessage, key: string | null, use?: 'feeds'): Promise<Principal> {
     const principal = key === null ? null : await authenticateKey(registry, key, use);
@@ -45,11 +41,8 @@ export function createAuthenticate(context: Pick<ServerContext, 'registry' | 'lo
       noteUse(registry, principal.kind === 'key' ? principal.id : principal.key!);
       return principal;
     }
-    const { remaining, seconds } = failure(limitedName(request, proxies));
-    if (remaining >= 0)
-      throw new RegistryError('unauthenticated', 'The credential is invalid. Check the key, or sign in again.');
-    const message = 'Too many invalid credentials from your address. Wait, then retry.';
-    throw new RegistryError('rate_limited', message, { retryAfter: seconds });
+    countFailure(request);
+    throw new RegistryError('unauthenticated', 'The credential is invalid. Check the key, or sign in again.');
   }
 
   // A hook's route decides by signature or secret alone. Azure DevOps sends the secret where others

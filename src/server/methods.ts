@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
 import { RegistryError } from '../model/errors.ts';
 import type { Visibility } from '../model/access.ts';
@@ -5,6 +6,12 @@ import { flattenFields, preflightHeaders, securityHeaders } from './headers.ts';
 import type { ReadRequest } from './read/read-request.ts';
 
 const allowed = 'GET, HEAD, OPTIONS';
+
+/** Throws `method_not_allowed`, and says which methods this address has. */
+export function refuseMethod(response: ServerResponse, methods: string): never {
+  response.setHeader('Allow', methods);
+  throw new RegistryError('method_not_allowed', `This address supports only ${methods}.`);
+}
 
 /**
  * Answers OPTIONS (also a CORS preflight) and rejects methods that reads do not allow. Returns true
@@ -17,8 +24,7 @@ export function answerMethod(
 ): boolean {
   const { method } = request;
   if (method === 'GET' || method === 'HEAD') return false;
-  response.setHeader('Allow', allowed);
-  if (method !== 'OPTIONS') throw new RegistryError('method_not_allowed', `This address supports only ${allowed}.`);
+  if (method !== 'OPTIONS') refuseMethod(response, allowed);
   const fields = {
     Allow: allowed,
     'Cache-Control': 'no-store',
@@ -34,8 +40,6 @@ export function answerMethod(
  * otherwise.
  */
 export const onlyGet: RequestHandler = (request, response) => {
-  response.set('Allow', allowed);
-  if (request.method !== 'OPTIONS')
-    throw new RegistryError('method_not_allowed', `This address supports only ${allowed}.`);
-  response.status(204).end();
+  if (request.method !== 'OPTIONS') refuseMethod(response, allowed);
+  response.set('Allow', allowed).status(204).end();
 };

@@ -2,7 +2,7 @@ import type { Request, RequestHandler } from 'express';
 import { ipKeyGenerator, rateLimit, type Store } from 'express-rate-limit';
 import { RegistryError } from '../model/errors.ts';
 import { principalOf } from './authenticate.ts';
-import { createCount, type Count, createAllowance, limitedName } from './allowance.ts';
+import { createCount, type Count, limitAddresses } from './allowance.ts';
 import type { ServerContext } from './server-context.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
@@ -81,18 +81,14 @@ export type ReadLimit = (request: IncomingMessage, response: ServerResponse) => 
  * The configured limit of reads; null if there is none. Headers:
  * draft-ietf-httpapi-ratelimit-headers.
  */
-export function createReadLimit({ registry, peers }: Pick<ServerContext, 'registry' | 'peers'>): ReadLimit | null {
-  const { config, monotonic } = registry;
-  const { reads, window } = config.rateLimit;
+export function createReadLimit(context: Pick<ServerContext, 'registry' | 'peers'>): ReadLimit | null {
+  const { reads, window } = context.registry.config.rateLimit;
   if (reads === undefined) return null;
-  const allowance = createAllowance('reads', { limit: reads, window }, { monotonic, peers });
-  return (request, response) => {
-    const { remaining, seconds } = allowance(limitedName(request, config.proxies));
-    response.setHeader('RateLimit-Policy', `"reads";q=${reads};w=${window}`);
-    response.setHeader('RateLimit', `"reads";r=${Math.max(0, remaining)};t=${seconds}`);
-    if (remaining < 0)
-      throw new RegistryError('rate_limited', 'Too many requests from your address. Wait, then retry.', {
-        retryAfter: seconds,
-      });
-  };
+  const message = 'Too many requests from your address. Wait, then retry.';
+  const count = limitAddresses('reads', reads, message, context);
+  return (request, response) =>
+    count(request, ({ remaining, seconds }) => {
+      response.setHeader('RateLimit-Policy', `"reads";q=${reads};w=${window}`);
+      response.setHeader('RateLimit', `"reads";r=${Math.max(0, remaining)};t=${seconds}`);
+    });
 }

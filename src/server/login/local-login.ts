@@ -5,11 +5,11 @@ import { isUsable, keyRef, type Key } from '../../model/key.ts';
 import { authenticateKey } from '../../registry/keys/keys.ts';
 import { newId, type Registry } from '../../registry/registry.ts';
 import { isSigned, openValue, sealValue, signText } from '../../registry/seal.ts';
-import { createAllowance, limitedName, type Peers } from '../allowance.ts';
-import { basePathOf, type Login } from '../server-context.ts';
+import { limitAddresses, type Peers } from '../allowance.ts';
+import type { Login } from '../server-context.ts';
 import { readForm } from '../body/read-form.ts';
 import { cookieOptions, type Seal, createSessions, type Session, type SessionCookie } from './session.ts';
-import { refuseCrossSite, resolveReturnTo, isSecureUrl } from './same-site.ts';
+import { refuseCrossSite, resolveReturnTo, isSecureUrl, pageReturningTo, pathOf } from './same-site.ts';
 
 /** Who signed in without an identity provider: the holder of a key, or the operator (null). */
 interface Holder {
@@ -33,11 +33,8 @@ export function createLocalLogin(registry: Registry, url: string, peers?: Peers)
   const sessions = createSessions<Holder>(registry, ownSeal(registry, `session ${url}`), lifetime, {
     cookie: cookieFor(url),
   });
-  const failure = createAllowance(
-    'sign-in failures',
-    { limit: config.rateLimit.failures, window: config.rateLimit.window },
-    { monotonic: registry.monotonic, peers },
-  );
+  const message = 'Too many invalid keys from your address. Wait, then try again.';
+  const countFailure = limitAddresses('sign-in failures', config.rateLimit.failures, message, { registry, peers });
 
   async function principalOf({
     key: id,
@@ -56,12 +53,8 @@ export function createLocalLogin(registry: Registry, url: string, peers?: Peers)
     const returnTo = (typeof asked === 'string' && resolveReturnTo(asked, url)) || `${url}/console`;
     const principal = typeof text === 'string' ? await authenticateKey(registry, text.trim()) : null;
     if (principal === null) {
-      const { remaining, seconds } = failure(limitedName(request, config.proxies));
-      if (remaining < 0) {
-        const message = 'Too many invalid keys from your address. Wait, then try again.';
-        throw new RegistryError('rate_limited', message, { retryAfter: seconds });
-      }
-      const path = returnTo.slice(new URL(url).origin.length);
+      countFailure(request);
+      const path = pathOf(returnTo, url);
       return response.redirect(303, `${url}/account?failed=key&returnTo=${encodeURIComponent(path)}`);
     }
     await sessions.begin(response, { key: principal.id });
@@ -73,9 +66,10 @@ export function createLocalLogin(registry: Registry, url: string, peers?: Peers)
     const token = (await readForm(request, response, formBytes)).get('token');
     const link = typeof token === 'string' ? linkIn(registry, url, token) : null;
     if (link === null || !(await use(link))) {
-      const message =
-        'This link has expired or was used. Sign in with a key: `stele keys create` makes one, and `stele operator link` a new link.';
-      throw new RegistryError('malformed', message);
+      throw new RegistryError(
+        'malformed',
+        'This link has expired or was used. Sign in with a key: `stele keys create` makes one, and `stele operator link` a new link.',
+      );
     }
     await sessions.begin(response, { key: null });
     registry.log('info', 'signed in', { operator: 'local' });
@@ -128,11 +122,7 @@ export function createLocalLogin(registry: Registry, url: string, peers?: Peers)
       const principal = session && (await principalOf(session));
       return principal && { ...principal, token: session!.token, expiresAt: session!.expiresAt };
     },
-    signInUrl(returnTo) {
-      const target = resolveReturnTo(returnTo, url);
-      if (target === null) return `${basePathOf(url)}/account`;
-      return `${basePathOf(url)}/account?returnTo=${encodeURIComponent(target.slice(new URL(url).origin.length))}`;
-    },
+    signInUrl: (returnTo) => pageReturningTo('/account', returnTo, url),
     signInLink: () => signInLink(registry, url),
   };
 }

@@ -8,7 +8,8 @@ import { personRef, type Person as Seen } from '../../model/key.ts';
 import { mayCreateOrganizations, noteSignIn, providerOf, rightsOf } from '../../registry/keys/people.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { type Login, basePathOf } from '../server-context.ts';
-import { refuseCrossSite, resolveReturnTo, isSecureUrl } from './same-site.ts';
+import { refuseMethod } from '../methods.ts';
+import { refuseCrossSite, resolveReturnTo, isSecureUrl, pageReturningTo, pathOf } from './same-site.ts';
 import { createPendingSignIns, createSeal, createSessions, type Session } from './session.ts';
 import { createProvider } from './provider.ts';
 
@@ -78,7 +79,7 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
     if (returnTo === null) throw new RegistryError('malformed', 'returnTo must be a path on this registry.');
     const name = new URLSearchParams(searchOf(request)).get('provider');
     if (name === null && providers.size > 1)
-      return response.redirect(303, `${basePathOf(url)}/account?returnTo=${encodeURIComponent(pathOf(returnTo, url))}`);
+      return response.redirect(303, pageReturningTo('/account', pathOf(returnTo, url), url));
     const provider = providers.get(name ?? '');
     if (provider === undefined) throw new RegistryError('malformed', 'There is no identity provider of this name.');
     const pending = pendingSignIns.create(returnTo, name ?? '');
@@ -140,8 +141,8 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
   router.get('/login', (request, response) => begin(request, response));
   router.get('/login/callback{/:provider}', (request, response) => finish(request, response));
   router.post('/logout', refuseCrossSite(url), (request, response) => leave(request, response));
-  router.all(['/login', '/login/callback{/:provider}'], refuseMethod('GET, HEAD'));
-  router.all('/logout', refuseMethod('POST'));
+  router.all(['/login', '/login/callback{/:provider}'], (_request, response) => refuseMethod(response, 'GET, HEAD'));
+  router.all('/logout', (_request, response) => refuseMethod(response, 'POST'));
 
   return {
     router,
@@ -153,12 +154,7 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
       return { principal, name, token, expiresAt };
     },
     ...(providers.size > 1 && { providers: providersOf(login).map(titled) }),
-    signInUrl(returnTo) {
-      const target = resolveReturnTo(returnTo, url);
-      return target === null
-        ? `${basePathOf(url)}/login`
-        : `${basePathOf(url)}/login?returnTo=${encodeURIComponent(pathOf(target, url))}`;
-    },
+    signInUrl: (returnTo) => pageReturningTo('/login', returnTo, url),
   };
 }
 
@@ -169,10 +165,6 @@ const maxGroups = 1000;
 /** Where the provider sends people back to. */
 function callbackOf(url: string, name: string): string {
   return `${url}/login/callback${name === '' ? '' : `/${name}`}`;
-}
-
-function pathOf(target: string, url: string): string {
-  return target.slice(new URL(url).origin.length);
 }
 
 function configuredAmong(provider: ProviderConfig | null, groups: readonly string[]): string[] {
@@ -187,13 +179,6 @@ function titled({ name, title, issuer }: ProviderConfig & { name: string }): { n
 function searchOf({ originalUrl }: Request): string {
   const mark = originalUrl.indexOf('?');
   return mark < 0 ? '' : originalUrl.slice(mark);
-}
-
-function refuseMethod(allowed: string) {
-  return (_request: Request, response: Response): never => {
-    response.setHeader('Allow', allowed);
-    throw new RegistryError('method_not_allowed', `This address supports only ${allowed}.`);
-  };
 }
 
 /**

@@ -86,6 +86,18 @@ export function resolveReturnTo(text: string, url: string): string | null {
   return `${base.origin}${pathname}${target.search}`;
 }
 
+/** The path of an absolute URL of this registry. */
+export function pathOf(target: string, url: string): string {
+  return target.slice(new URL(url).origin.length);
+}
+
+/** The path of a page for signing in that leads to this path then, if that is one to return to (`resolveReturnTo`). */
+export function pageReturningTo(page: '/login' | '/account', returnTo: string, url: string): string {
+  const target = resolveReturnTo(returnTo, url);
+  const query = target === null ? '' : `?returnTo=${encodeURIComponent(pathOf(target, url))}`;
+  return `${basePathOf(url)}${page}${query}`;
+}
+
 /**
  * Whether a host name is this machine: `localhost` and names below it (RFC 6761 §6.3), 127.0.0.0/8,
  * `[::1]`.

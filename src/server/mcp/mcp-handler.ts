@@ -5,6 +5,7 @@ import type { Search } from '../../search/search.ts';
 import type { Site } from '../../site/site.ts';
 import { principalOf } from '../authenticate.ts';
 import { readBody } from '../body/read-body.ts';
+import { refuseMethod } from '../methods.ts';
 import type { ReadLimit } from '../rate-limit.ts';
 import { isOfOtherSite } from '../request.ts';
 
@@ -43,9 +44,6 @@ export function createMcpRoutes(
       await server.close();
     }
   });
-  router.all('/mcp', (_request, response) => {
-    response.set('Allow', 'POST');
-    throw new RegistryError('method_not_allowed', 'This address supports only POST.');
-  });
+  router.all('/mcp', (_request, response) => refuseMethod(response, 'POST'));
   return router;
 }

@@ -115,12 +115,6 @@ export function etagOf(generation: number, other?: number): string {
   return other === undefined ? `"${generation}"` : `"${generation}.${other}"`;
 }
 
-/** Whether `If-None-Match` contains this ETag (RFC 9110 §13.1.2, weak comparison). */
-export function isKnown(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false;
-  return header.trim() === '*' || tagsIn(header).some((tag) => tag.replace(/^W\//, '') === etag);
-}
-
 /**
  * Checks `If-Match` (RFC 9110 §13.1.1) against the generation to be replaced. Throws
  * `precondition_failed` if it is another one.

@@ -6,7 +6,7 @@ import { hookSecrets, receiveHook, type RepositoryName } from '../../sync/receiv
 import type { ServerContext } from '../server-context.ts';
 import { createBursts } from '../../scheduling/bursts.ts';
 import { createFairQueue } from '../../scheduling/fair-queue.ts';
-import { createAllowance, limitedName } from '../allowance.ts';
+import { limitAddresses, limitedName } from '../allowance.ts';
 import { outlineJson } from '../body/body-thread.ts';
 import { readPieces } from '../body/request-body.ts';
 import type { Answer } from './call.ts';
@@ -54,11 +54,8 @@ export function createReceiveHook({
   const large = createFairQueue(largeAtOnce);
   const inBursts = createBursts(bursts);
   const { rateLimit, proxies } = registry.config;
-  const refusal = createAllowance(
-    'refused hooks',
-    { limit: rateLimit.address, window: rateLimit.window },
-    { monotonic: registry.monotonic, peers },
-  );
+  const message = 'Too many rejected webhook deliveries from your address. Wait, then retry.';
+  const countRefusal = limitAddresses('refused hooks', rateLimit.address, message, { registry, peers });
   // Used if there is no secret, so that the check takes the same time.
   const unknown = Buffer.from(registry.randomBytes(32)).toString('base64url');
 
@@ -91,24 +88,23 @@ export function createReceiveHook({
   /** The error for a hook of another product. It depends only on the hook and the configured names. */
   function wrongAddress(host: Host, sender: HostKind): RegistryError {
     const right = registry.hosts.find(({ kind }) => kind === sender)?.name ?? sender;
-    const message = `${productOf(sender).name} sent this webhook, but this address is for ${productOf(host.kind).name}. Change the URL of the webhook to ${url}/v1/hooks/${right}.`;
-    return new RegistryError('malformed', message);
+    return new RegistryError(
+      'malformed',
+      `${productOf(sender).name} sent this webhook, but this address is for ${productOf(host.kind).name}. Change the URL of the webhook to ${url}/v1/hooks/${right}.`,
+    );
   }
 
   /** Counts rejected deliveries only, so that they never block genuine ones. */
   function countRefused(request: Request, error: unknown): unknown {
-    if (!isRegistryError(error)) return error;
-    const { remaining, seconds } = refusal(limitedName(request, proxies));
-    if (remaining >= 0) return error;
-    const message = 'Too many rejected webhook deliveries from your address. Wait, then retry.';
-    return new RegistryError('rate_limited', message, { retryAfter: seconds });
+    if (isRegistryError(error)) countRefusal(request);
+    return error;
   }
 
   return async (name, connection, request, response) => {
     const host = registry.hosts.find((each) => each.name === name);
     if (host === undefined) {
-      const message = `The configuration has no git host ${JSON.stringify(name)}. See ${url}/docs/git-hosts.`;
-      throw countRefused(request, new RegistryError('not_found', message));
+      const absent = `The configuration has no git host ${JSON.stringify(name)}. See ${url}/docs/git-hosts.`;
+      throw countRefused(request, new RegistryError('not_found', absent));
     }
     const sender = senderOf({ headers: headersOf(request) });
     if (sender !== null && sender !== host.kind) throw countRefused(request, wrongAddress(host, sender));

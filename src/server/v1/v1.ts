@@ -6,10 +6,12 @@ import { principalOf, sessionOf } from '../authenticate.ts';
 import type { ServerContext } from '../server-context.ts';
 import { createTokenExchange } from '../login/token.ts';
 import { nothingHere } from '../error-answers.ts';
+import { refuseMethod } from '../methods.ts';
+import { evaluateConditions } from '../read/caching.ts';
 import { splitTarget } from '../read/read-request.ts';
 import { nameRoute, untilClosed } from '../request.ts';
 import { readBody, readBytes } from '../body/read-body.ts';
-import { type Answer, type Call, type Asker, isKnown } from './call.ts';
+import type { Answer, Call, Asker } from './call.ts';
 import {
   ownDescription,
   type DescribedOperation,
@@ -57,10 +59,10 @@ export function createV1(context: Omit<ServerContext, 'v1'>, operations = create
     const operation = route.operations.get(method);
     if (operation === undefined) {
       const allow = allowedMethods(route);
+      if (method !== 'options') refuseMethod(response, allow);
       response.setHeader('Allow', allow);
       const isDescription = route.operations.get('get')?.id === 'getDescription';
-      if (method === 'options') return isDescription ? descriptionRoute.preflight : { status: 204 };
-      throw new RegistryError('method_not_allowed', `This address supports only ${allow}.`);
+      return isDescription ? descriptionRoute.preflight : { status: 204 };
     }
     if (operation.scope === null) return answerAnyone(operation, values, request, response);
     return operations.perform(operation, askerOf(request, response, context.url, operation), {
@@ -160,8 +162,9 @@ function send(request: Request, response: Response, { status, headers = {}, body
   response.setHeader('X-Content-Type-Options', 'nosniff');
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   const { ETag: etag } = headers;
+  const conditions = { 'if-none-match': request.headers['if-none-match'] };
   const isRead = request.method === 'GET' || request.method === 'HEAD';
-  if (isRead && etag !== undefined && isKnown(request.headers['if-none-match'], etag)) {
+  if (isRead && etag !== undefined && evaluateConditions(conditions, etag) === 'not_modified') {
     response.writeHead(304).end();
     return;
   }
