@@ -201,14 +201,17 @@ function raiseOf(from: string, label: string): string {
 }
 
 /** governance.md, Approval: whether a version may be published. If not, it waits. What is approved is used once. */
-function passesApproval(resource: Resource, label: string, { doc, by = '', now = 0 }: Asked): boolean {
+function passesApproval(resource: Resource, next: Version, { doc, by = '', now = 0 }: Asked): boolean {
+  const { label } = next;
   const there = resource.versions.filter(({ status }) => status !== 'withdrawn');
   const before = versionBefore(there, label);
   if (!resource.approval || resource.versions.length === 0 || (before === null && there.length > 0)) return true;
   const removed = before?.doc.operations.filter((name) => !doc.operations.includes(name)) ?? [];
   // Nothing is left that it could be compared with: all of it is one change.
   const plain = before ? removed.map((name) => `${name} ${before.doc.summaries}`) : [textOf(doc)];
-  const changes = plain.map((change) => `${change} ${before?.label} ${raiseOf(before?.label ?? '', label)}`);
+  const isLatest = latestOf({ ...resource, versions: [...resource.versions, next] }) === next;
+  const bound = `${before?.label} ${raiseOf(before?.label ?? '', label)}${isLatest ? '' : ' beside latest'}`;
+  const changes = plain.map((change) => `${change} ${bound}`);
   const verdicts = changes.map(
     (each) => resource.decisions.findLast(({ change, at }) => change === each && now - at <= valid)?.verdict,
   );
@@ -269,8 +272,6 @@ export function publish(resource: Resource, asked: Asked): Outcome {
     return { outcome: 'rejected', version: null };
   if (placed === null) return { outcome: 'conflict', version: null };
   if (!passesCompatibility(resource, placed, doc)) return { outcome: 'rejected', version: null };
-  if (!passesApproval(resource, placed, asked)) return { outcome: 'rejected', version: null };
-  if (resource.waiting?.label === placed) resource.waiting = null;
   const before = versionBefore(resource.versions.filter(isOffered), placed);
   const changes = before && { from: before.label, verdict: verdictOf(before.doc, doc) };
   const version: Version = {
@@ -283,6 +284,8 @@ export function publish(resource: Resource, asked: Asked): Outcome {
     changes,
     between: [],
   };
+  if (!passesApproval(resource, version, asked)) return { outcome: 'rejected', version: null };
+  if (resource.waiting?.label === placed) resource.waiting = null;
   resource.versions.push(version);
   return { outcome: 'published', version };
 }
