@@ -16,7 +16,7 @@ import {
   type Place,
   type Side,
 } from './side.ts';
-import { createWalk, TooMuch, type Unit, type Walk } from './walk.ts';
+import { createUnit, createWalk, TooMuch, type Unit, type Walk } from './walk.ts';
 import { definitionsOf, definitionFolders } from '../render/schema/schemas.ts';
 import { compareSchemas } from './schema/compare-schemas.ts';
 import { reportPart } from './api/report-part.ts';
@@ -78,7 +78,7 @@ const comparers: Readonly<Record<Kind, { dialectOf: typeof dialectOfSchema; comp
  * breaks (data that was valid is refused), and what widens is risky (readers may meet new data).
  */
 function compareJsonSchemas(walk: Walk): ComparedApis {
-  const root: Unit = { facts: [], children: [] };
+  const root = createUnit();
   const { before, after } = walk;
   compareHeads(root, before.document, after.document);
   compareSchemas(walk, root, 'both', [withoutDefinitions(before)], [withoutDefinitions(after)]);

@@ -5,11 +5,11 @@ import { digestOfValue, textOf } from '../render/json-value.ts';
 import { extendedBy, holdsRules, rulesOf } from '../render/rules.ts';
 import type { Verdict } from '../model/comparison.ts';
 import { addFact, quote } from './report.ts';
-import type { Unit } from './walk.ts';
+import { createUnit, type Unit } from './walk.ts';
 
 /** Compares two rulesets rule by rule. A stricter check breaks documents that passed. */
 export function compareRulesets(before: JsonObject, after: JsonObject, kind: RulesetKind): Unit {
-  const root: Unit = { facts: [], children: [] };
+  const root = createUnit();
   const add = (
     verdict: Verdict,
     code: string,

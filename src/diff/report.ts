@@ -3,11 +3,11 @@ import { objectOf } from '../render/json-value.ts';
 import { keywordOf } from './schema/keywords.ts';
 import { listedIn, type Schema } from './schema/schema-parts.ts';
 import { typesIn, viewOf, type SchemaView } from './schema/read-schema.ts';
-import type { Effect, Fact, Unit, Walk } from './walk.ts';
+import type { Both, Effect, Fact, Unit, Walk } from './walk.ts';
 import type { Label, Side } from './side.ts';
 
-/** Compares schemas further below. */
-export type Below = (before: Schema, after: Schema) => void;
+/** Compares schemas further below. `name`: those of a property. */
+export type Below = (before: Schema, after: Schema, name?: string) => void;
 
 /**
  * The rule of contracts: senders must not be restricted further, and readers must not get anything
@@ -35,14 +35,16 @@ export interface Pair {
   isBranch: boolean;
   /** Whether other alternatives allow all that they allow, so that no change in them breaks anybody. */
   isHarmless: boolean;
+  /** Schemas that describe the same values, such as the one around a branch. Their properties may be sent, whether these name them or not. */
+  beside: Both<Schema>;
 }
 
 export function createPair(
-  given: Pick<Pair, 'walk' | 'unit' | 'direction' | 'isBranch' | 'isHarmless'>,
+  given: Pick<Pair, 'walk' | 'unit' | 'direction' | 'isBranch' | 'isHarmless' | 'beside'>,
   before: Schema,
   after: Schema,
 ): Pair {
-  const { walk, unit, direction, isBranch, isHarmless } = given;
+  const { walk, unit, direction, isBranch, isHarmless, beside } = given;
   const read = (isListed: boolean) => ({
     before: viewOf(walk.before, before, isListed),
     after: viewOf(walk.after, after, isListed),
@@ -52,7 +54,7 @@ export function createPair(
   const types = { before: typesIn(views.before), after: typesIn(views.after) };
   const { role, isProperty } = describePlace(walk.after, views.after.pointer);
   const isText = !isProperty && (role === 'parameter' || role === 'header');
-  return { walk, unit, direction, isBranch, isHarmless, types, isText, ...views };
+  return { walk, unit, direction, isBranch, isHarmless, beside, types, isText, ...views };
 }
 
 /** Whether values that are alternatives in one of two schemas are not such, one by one, in the other. */
@@ -82,7 +84,7 @@ export interface Details {
   at?: Pointers;
   /** Pointers of what the sentence is about. Default: those of the schemas. */
   about?: Pointers;
-  /** The effect on the set of valid values, for a change whose verdict is an exception. Default: none. */
+  /** The effect on the set of valid values, where the judgement is another one. */
   effect?: Effect;
   /** Whether it means the same in requests and responses. So do changes of texts. */
   isSideless?: boolean;
@@ -107,7 +109,7 @@ export function report(pair: Pair, judgement: Judgement, name: string, says: str
   const verdict = pair.isHarmless && (judged === 'breaking' || judged === 'unknown') ? 'safe' : judged;
   const side = verdict === 'docs' || details.isSideless === true ? null : direction;
   const hasSide = side === 'request' || side === 'response';
-  const effect = judgement in rule.both ? (judgement as Effect) : details.effect;
+  const effect = details.effect ?? (judgement in rule.both ? (judgement as Effect) : undefined);
   addFact(unit, {
     verdict,
     code: `${hasSide ? `${side}-` : ''}${place.isProperty ? 'property' : place.role}-${name}`,

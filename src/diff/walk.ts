@@ -21,6 +21,8 @@ export type Effect = 'narrows' | 'widens' | 'changes' | 'unknown';
 export interface Unit {
   facts: Fact[];
   children: Unit[];
+  /** The pairs of schemas of `not`: their changes do the opposite. */
+  excluded: Unit[];
 }
 
 /** What both documents have. */
@@ -40,13 +42,16 @@ export interface Walk {
    * chain of references needs no deep stack.
    */
   below(parent: Unit, key: string, run: (unit: Unit) => void): Unit;
-  /** Runs something when all pairs were compared: it may ask what changed below a unit. */
-  later(run: (mayDo: (effect: 'narrows' | 'widens', unit: Unit) => boolean) => void): void;
+  /** Runs something when all pairs were compared, and after what such runs before it reported: it may ask what changed below a unit. */
+  later(run: (mayDo: MayDo) => void): void;
   /** Counts steps. Throws `TooMuch` when there were too many. */
   spend(steps: number): void;
   /** Finds the changes of all pairs. */
   finish(): void;
 }
+
+/** Whether what changed below a unit may have an effect. `unknown`: whether something cannot be judged. */
+export type MayDo = (effect: 'narrows' | 'widens' | 'unknown', unit: Unit) => boolean;
 
 /** The documents are too large, or refer to themselves too often, to be compared. */
 export class TooMuch extends Error {}
@@ -58,7 +63,7 @@ const maxFacts = 20_000;
 export function createWalk(before: Side, after: Side, rules: ChangeRules, told?: Side | null): Walk {
   const units = new Map<string, Unit>();
   const queue: (() => void)[] = [];
-  const last: Parameters<Walk['later']>[0][] = [];
+  const last: ((mayDo: MayDo) => void)[] = [];
   let steps = 0;
   let facts = 0;
   const spend = (more: number) => {
@@ -74,7 +79,7 @@ export function createWalk(before: Side, after: Side, rules: ChangeRules, told?:
     spend,
     below(parent, key, run) {
       const existing = units.get(key);
-      const unit = existing ?? { facts: [], children: [] };
+      const unit = existing ?? createUnit();
       parent.children.push(unit);
       if (existing !== undefined) return unit;
       units.set(key, unit);
@@ -91,35 +96,64 @@ export function createWalk(before: Side, after: Side, rules: ChangeRules, told?:
     },
     finish() {
       for (let at = 0; at < queue.length; at++) queue[at]!();
-      if (last.length === 0) return;
-      const all = [...units.values()];
-      const having = (effect: Effect) =>
-        unitsReaching(all, (fact) => [effect, 'changes', 'unknown'].includes(fact.effect ?? ''));
-      const reaching = { narrows: having('narrows'), widens: having('widens') };
-      for (const run of last) run((effect, unit) => reaching[effect].has(unit));
+      while (last.length > 0) {
+        const all = [...units.values()];
+        const having = (effect: Effect, opposite: Effect) =>
+          unitsReaching(all, ({ effect: has = 'unset' }, isExcluded) =>
+            [isExcluded ? opposite : effect, 'changes', 'unknown'].includes(has),
+          );
+        const unknown = unitsReaching(all, ({ effect }) => effect === 'unknown');
+        const reaching = { narrows: having('narrows', 'widens'), widens: having('widens', 'narrows'), unknown };
+        for (const run of last.splice(0)) run((effect, unit) => reaching[effect].has(unit));
+      }
     },
   };
 }
 
+export function createUnit(): Unit {
+  return { facts: [], children: [], excluded: [] };
+}
+
+/** A unit, and whether it is reached as what `not` excludes. */
+type Reached = readonly [unit: Unit, isExcluded: boolean];
+
 /** The units that have a fact of a kind, or from which one that has it can be reached. */
-export function unitsReaching(roots: readonly Unit[], isMeant: (fact: Fact) => boolean): Set<Unit> {
-  const parents = new Map<Unit, Unit[]>();
-  const seen = new Set(roots);
-  const stack = [...roots];
-  const hot: Unit[] = [];
-  for (let unit = stack.pop(); unit !== undefined; unit = stack.pop()) {
-    if (unit.facts.some(isMeant)) hot.push(unit);
-    for (const child of unit.children) {
-      const list = parents.get(child);
-      if (list) list.push(unit);
-      else parents.set(child, [unit]);
-      if (!seen.has(child)) stack.push((seen.add(child), child));
+export function unitsReaching(
+  roots: readonly Unit[],
+  isMeant: (fact: Fact, isExcluded: boolean) => boolean,
+): ReadonlySet<Unit> {
+  const parents = [new Map<Unit, Reached[]>(), new Map<Unit, Reached[]>()] as const;
+  const seen = [new Set(roots), new Set<Unit>()] as const;
+  const stack: Reached[] = roots.map((unit) => [unit, false]);
+  const hot: Reached[] = [];
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    const [unit, isExcluded] = next;
+    if (unit.facts.some((fact) => isMeant(fact, isExcluded))) hot.push(next);
+    const below: Reached[] = [
+      ...unit.children.map((child): Reached => [child, isExcluded]),
+      ...unit.excluded.map((child): Reached => [child, !isExcluded]),
+    ];
+    for (const [child, at] of below) {
+      addTo(parents[Number(at)]!, child, next);
+      if (!seen[Number(at)]!.has(child)) stack.push((seen[Number(at)]!.add(child), [child, at]));
     }
   }
-  const all = new Set(hot);
-  for (let unit = hot.pop(); unit !== undefined; unit = hot.pop())
-    for (const parent of parents.get(unit) ?? []) if (!all.has(parent)) hot.push((all.add(parent), parent));
-  return all;
+  const all = [new Set<Unit>(), new Set<Unit>()] as const;
+  for (let next = hot.pop(); next !== undefined; next = hot.pop()) {
+    const [unit, isExcluded] = next;
+    if (all[Number(isExcluded)]!.has(unit)) continue;
+    all[Number(isExcluded)]!.add(unit);
+    hot.push(...(parents[Number(isExcluded)]!.get(unit) ?? []));
+  }
+  return all[0]!;
+}
+
+/** All facts of a unit and below it. */
+export function factsBelow({ spend }: Walk, unit: Unit): Fact[] {
+  const seen = new Set([unit]);
+  for (const { children } of seen) for (const child of children) seen.add(child);
+  spend(seen.size);
+  return [...seen].flatMap(({ facts }) => facts);
 }
 
 /** Whether two values are equal, with everything that they refer to. */
@@ -173,10 +207,10 @@ function createSame(before: Side, after: Side, spend: (steps: number) => void): 
   };
 }
 
-function addTo(users: Map<string, string[]>, used: string, name: string): void {
-  const list = users.get(used);
-  if (list) list.push(name);
-  else users.set(used, [name]);
+function addTo<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {
+  const list = lists.get(key);
+  if (list) list.push(value);
+  else lists.set(key, [value]);
 }
 
 /** The references in two equal values. Null if they differ. No document is nested too deep for it. */

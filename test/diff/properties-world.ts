@@ -3,7 +3,7 @@ import { type Comparison, type Direction } from '../../src/model/comparison.ts';
 import { timesAsMany } from '../sample.ts';
 import { instancesFor } from './schema-instances.ts';
 import { judged, oracleOf, type Dialect } from './schema-oracle.ts';
-import { pairs, unions, type Pair } from './schema-pairs.ts';
+import { pairs, restrictions, unions, type Pair } from './schema-pairs.ts';
 
 const forms: readonly (readonly [Direction, Dialect, Dialect])[] = [
   ['request', '3.1', '3.1'],
@@ -20,6 +20,7 @@ export const families = {
   'unions of types and values': unions(),
   'flat schemas': pairs({ deep: false }),
   'deep schemas': pairs({ deep: true }),
+  'exclusions and conditions': restrictions(),
 };
 
 const runs = 200 * timesAsMany;

@@ -22,12 +22,13 @@ function valuesOf(schema: Schema, side: Side, depth: number): unknown[] {
   if (typeof $ref === 'string') found.push(...valuesOf(side.defs[$ref.slice('#/$defs/'.length)]!, side, depth));
   if (Array.isArray(listed)) found.push(...(listed as unknown[]));
   if (constant !== undefined) found.push(constant);
-  const parts = ['anyOf', 'oneOf', 'allOf'].flatMap((key) => (schema[key] ?? []) as Schema[]);
+  const parts = ['anyOf', 'oneOf', 'allOf', 'if', 'then', 'else'].flatMap((key) => (schema[key] ?? []) as Schema[]);
+  parts.push(...Object.values((schema['dependentSchemas'] ?? {}) as Record<string, Schema>));
   const drawn = parts.map((part) => valuesOf(part, side, depth));
-  found.push(...drawn.flat(), ...(schema['not'] === undefined ? [] : below(schema['not'])));
+  found.push(...drawn.flat(), ...(schema['not'] === undefined ? [] : valuesOf(schema['not'] as Schema, side, depth)));
   const text = JSON.stringify(schema);
   if (/"(?:items|prefixItems|contains|minItems|maxItems|array)"/.test(text)) found.push(...listsOf(schema, below));
-  if (/"(?:object|required|[a-z]*properties|propertyNames|dependentRequired)"/i.test(text))
+  if (/"(?:object|required|[a-z]*properties|propertyNames|dependent[a-z]*)"/i.test(text))
     found.push(...objectsOf(schema, below));
   const objects = [found, ...drawn].flat().filter(isRecord);
   for (const [at, one] of objects.slice(0, 12).entries()) found.push({ ...one, ...objects.at(-1 - at)! });

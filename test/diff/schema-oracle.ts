@@ -31,20 +31,23 @@ function rewrite(schema: Schema, dialect: Dialect): Schema {
     else if (['anyOf', 'oneOf', 'allOf'].includes(key))
       result[key] = (value as Schema[]).map((one) => rewrite(one, dialect));
     else if (key === 'properties') result[key] = each(value);
-    else if (['not', 'contains', 'propertyNames'].includes(key) && !(is30 && key !== 'not'))
+    else if (['not', 'contains', 'propertyNames', 'if', 'then', 'else'].includes(key) && !(is30 && key !== 'not'))
       result[key] = rewrite(value as Schema, dialect);
     else if (key === 'additionalProperties')
       result[key] = typeof value === 'boolean' ? value : rewrite(value as Schema, dialect);
     else if (key === 'items' && dialect === 'draft-07' && schema['prefixItems'] !== undefined)
       result['additionalItems'] = rewrite(value as Schema, dialect);
     else if (key === 'items') result[key] = rewrite(value as Schema, dialect);
+    else if (!is30 && key === 'dependentSchemas') result[dialect === 'draft-07' ? 'dependencies' : key] = each(value);
     else if (!is30 && key === 'patternProperties') result[key] = each(value);
     else if (key === 'prefixItems' && !is30)
       result[dialect === 'draft-07' ? 'items' : key] = (value as Schema[]).map((one) => rewrite(one, dialect));
     else if (key === 'dependentRequired' && dialect === 'draft-07') result['dependencies'] = value;
     else if (
       is30 &&
-      ['contains', 'propertyNames', 'patternProperties', 'prefixItems', 'dependentRequired'].includes(key)
+      'contains propertyNames patternProperties prefixItems dependentRequired dependentSchemas if then else'
+        .split(' ')
+        .includes(key)
     )
       throw cannotSay;
     else if (is30 && key === 'const') demand.push({ enum: [value] });
@@ -141,9 +144,17 @@ function closeBelow(schema: Schema): Schema {
     Object.entries(schema).flatMap(([key, value]): [string, unknown][] => {
       if (key === 'additionalProperties')
         return value === true || isEmpty(value) ? [] : [[key, value === false ? value : closed(value)]];
-      if (key === 'items') return [[key, closed(value)]];
+      if (key === 'items' || key === 'contains') return [[key, closed(value)]];
       if (key === 'prefixItems') return [[key, (value as unknown[]).map(closed)]];
       if (['anyOf', 'oneOf', 'allOf'].includes(key)) return [[key, (value as Schema[]).map(closeBelow)]];
+      if (key === 'then' || key === 'else') return [[key, closeBelow(value as Schema)]];
+      if (key === 'dependentSchemas')
+        return [
+          [
+            key,
+            Object.fromEntries(Object.entries(value as object).map(([name, one]) => [name, closeBelow(one as Schema)])),
+          ],
+        ];
       if (key === 'properties' || key === 'patternProperties')
         return [[key, Object.fromEntries(Object.entries(value as object).map(([name, one]) => [name, closed(one)]))]];
       return [[key, value]];

@@ -199,6 +199,38 @@ export function pairs({ deep }: { deep: boolean }): fc.Arbitrary<Pair> {
   );
 }
 
+/** Schemas that exclude values, or restrict some of them, with another schema. */
+export function restrictions(): fc.Arbitrary<Pair> {
+  const schema = schemas({ deep: true, refs: ['A', 'B'] });
+  const flat = schemas({ deep: true, refs: [] });
+  const root: fc.Arbitrary<Schema> = fc.oneof(
+    { weight: 4, arbitrary: schema.map((not) => ({ not })) },
+    { weight: 2, arbitrary: fc.tuple(scalar, schema).map(([one, not]) => ({ ...Object(one), not })) },
+    { weight: 1, arbitrary: fc.array(schema, { minLength: 2, maxLength: 2 }).map((all) => ({ allOf: all.map((not) => ({ not })) })) }, // prettier-ignore
+    // oxlint-disable-next-line unicorn/no-thenable
+    { weight: 2, arbitrary: fc.record({ if: schema, then: schema, else: schema }, { requiredKeys: ['if'] }).map((one): Json => one) }, // prettier-ignore
+    { weight: 2, arbitrary: fc.dictionary(fc.constantFrom('a', 'b'), schema, { minKeys: 1 }).map((all) => ({ dependentSchemas: all })) }, // prettier-ignore
+    { weight: 2, arbitrary: schema.map((contains) => ({ type: 'array', contains })) },
+  );
+  // Alternatives beside what they restrict.
+  const named = (one: fc.Arbitrary<Schema>) =>
+    fc.dictionary(fc.constantFrom(...names), one, { minKeys: 1 }).map((properties): Json => ({ properties }));
+  const beside = fc
+    .tuple(
+      named(fc.constant(true)),
+      fc.constantFrom('anyOf', 'oneOf'),
+      fc.array(named(scalar), { minLength: 2, maxLength: 2 }),
+    )
+    .map(([one, kind, branches]): Schema => ({ ...one, [kind]: branches }));
+  const side = fc.record({ root: fc.oneof(root, beside), defs: fc.record({ A: flat, B: flat }) });
+  // Most edits change what is within.
+  const some = kinds.filter((kind) => !['or-other', 'replace', 'any-of', 'one-of', 'all-of', 'or-null'].includes(kind));
+  const edit = fc.record({ at: fc.nat(30), kind: fc.constantFrom(...some), by: schema, n: fc.nat(10) });
+  return fc
+    .tuple(side, fc.array(edit, { minLength: 1, maxLength: 2 }))
+    .map(([before, edits]) => ({ before, after: edits.reduce(editSide, before) }));
+}
+
 /** Unions of types and values, some with null, of which every value that matters is among the instances. */
 export function unions(): fc.Arbitrary<Pair> {
   const type = fc.constantFrom('string', 'integer', 'number', 'boolean', 'null');
@@ -233,9 +265,17 @@ function editSide(side: Side, edit: Edit): Side {
     const schema = holder[key]!;
     holders.push([holder, key, isDefinition]);
     if (typeof schema === 'boolean') return;
-    for (const keyword of ['items', 'additionalProperties', 'not', 'contains', 'propertyNames'])
+    for (const keyword of ['items', 'additionalProperties', 'not', 'contains', 'propertyNames', 'if', 'then', 'else'])
       if (Object.hasOwn(schema, keyword)) visit(schema as Record<string, Schema>, keyword, isDefinition);
-    for (const keyword of ['anyOf', 'oneOf', 'allOf', 'prefixItems', 'properties', 'patternProperties'])
+    for (const keyword of [
+      'anyOf',
+      'oneOf',
+      'allOf',
+      'prefixItems',
+      'properties',
+      'patternProperties',
+      'dependentSchemas',
+    ])
       if (Object.hasOwn(schema, keyword))
         for (const name of Object.keys(schema[keyword] as object))
           visit(schema[keyword] as Record<string, Schema>, name, isDefinition);

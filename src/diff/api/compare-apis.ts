@@ -6,7 +6,7 @@ import { compareOperation } from './compare-operations.ts';
 import { placeAt, rootOf, type Side } from '../side.ts';
 import { quote } from '../report.ts';
 import { textOfValue } from '../schema/read-schema.ts';
-import type { Unit, Walk } from '../walk.ts';
+import { createUnit, type Unit, type Walk } from '../walk.ts';
 
 /** What changed in an API: what belongs to none of its operations, and each of them. */
 export interface ComparedApis {
@@ -17,10 +17,10 @@ export interface ComparedApis {
 
 /** Compares two OpenAPI documents of any versions. */
 export function compareApis(walk: Walk): ComparedApis {
-  const root: Unit = { facts: [], children: [] };
+  const root = createUnit();
   compareHeads(walk, root);
   const operations = pairOperations(walk).map((pair) => {
-    const unit: Unit = { facts: [], children: [] };
+    const unit = createUnit();
     walk.spend(20);
     compareOperation(walk, unit, pair);
     return { name: (pair.after ?? pair.before)!.name, unit };

@@ -2,12 +2,13 @@ import { placesOf, report, type Below, type Judgement, type Pair } from '../repo
 import { flatten, limitOf, type Schema } from './schema-parts.ts';
 import { isAnything } from './plain-form.ts';
 import { judgeArrival, judgeRemoval } from '../sunset.ts';
-import type { SchemaView } from './read-schema.ts';
+import { viewOf, type SchemaView } from './read-schema.ts';
 import type { Effect } from '../walk.ts';
 import { itemsOf, memberOf, membersOf, referenceOf, targetOf, type Place, type Side } from '../side.ts';
 
 /** Compares the properties of an object, which of them are required, and whether others may follow. */
-export function compareObjects(pair: Pair, below: Below): void {
+export function compareObjects(given: Pair, below: Below): void {
+  const pair = withNamesBeside(given);
   const { before, after } = pair;
   for (const [name, schema] of before.properties) {
     const current = after.properties.get(name);
@@ -20,7 +21,7 @@ export function compareObjects(pair: Pair, below: Below): void {
     } else if (!isHidden(pair, schema, current)) {
       compareFlags(pair, { name, before: schema, after: current });
       compareBlocked(pair, name, schema, current);
-      below(schema, current);
+      below(schema, current, name);
     }
   }
   for (const [name, schema] of after.properties) {
@@ -32,6 +33,20 @@ export function compareObjects(pair: Pair, below: Below): void {
   compareRequired(pair);
   compareAdditional(pair, below);
   comparePatterns(pair, below);
+}
+
+/** A pair in which each schema names what the other one does and a schema beside it describes: it may have any value. */
+function withNamesBeside(pair: Pair): Pair {
+  if (pair.beside.flat().length === 0) return pair;
+  const named = (view: SchemaView, other: SchemaView, beside: Schema): SchemaView => {
+    const others = view.keywords.has('patternProperties') ? null : restOf(view, true);
+    if (others === null || beside.length === 0) return view;
+    const known = viewOf(view.side, beside).properties;
+    const more = [...other.properties.keys()].filter((name) => known.has(name) && !view.properties.has(name));
+    return { ...view, properties: new Map([...view.properties, ...more.map((name) => [name, others] as const)]) };
+  };
+  const { before, after, beside } = pair;
+  return { ...pair, before: named(before, after, beside[0]), after: named(after, before, beside[1]) };
 }
 
 /**
@@ -68,31 +83,49 @@ function removed(pair: Pair, name: string, schema: Schema): void {
   const { before, after, direction, walk } = pair;
   if (isUnsent(pair, 'before', schema)) return;
   const about = { before: schema[0]!.pointer, after: null };
-  const details = { about, at: { before: about.before, after: after.pointer } };
+  const effect = effectOfName(before, after, name, ['narrows', 'widens']);
+  const details = { about, at: { before: about.before, after: after.pointer }, ...(effect && { effect }) };
   const isRequired = before.required.has(name);
   const isStillRequired = after.required.has(name);
   const ended = judgeRemoval(walk, flatten(walk.before, schema).parts);
-  if (ended.isOver)
-    return report(pair, 'safe', 'removed', `was removed${ended.says}`, { ...details, effect: 'changes' });
+  if (ended.isOver) return report(pair, 'safe', 'removed', `was removed${ended.says}`, details);
   if (direction === 'response' && isRequired && !isStillRequired)
     return report(pair, 'widens', 'removed', 'was removed; it was always present', details);
   if (direction === 'response') {
     const says = `was removed; it was ${isRequired ? 'always present, and still is' : 'optional'}`;
-    return report(pair, 'risky', 'optional-removed', says, { ...details, effect: 'changes' });
+    return report(pair, 'risky', 'optional-removed', says, details);
   }
   if (after.additional.isClosed && after.keywords.has('patternProperties'))
     return report(pair, 'unknown', 'removed', 'was removed; whether a pattern allows it cannot be judged', details);
   if (after.additional.isClosed) return report(pair, 'narrows', 'removed', 'was removed and is refused now', details);
   const isAllowed = after.additional.schema.length > 0 || isStillRequired;
   const says = isAllowed ? 'others that are not named may still be sent' : 'whether it is still accepted is not said';
-  report(pair, 'risky', 'removed-but-tolerated', `was removed; ${says}`, { ...details, effect: 'changes' });
+  report(pair, 'risky', 'removed-but-tolerated', `was removed; ${says}`, details);
+}
+
+/**
+ * What it does to the set of valid values that only one of two objects names a property: without a name, it may be refused
+ * or have any value. Undefined: nothing but what its own comparison says.
+ */
+function effectOfName(
+  { required, properties }: SchemaView,
+  other: SchemaView,
+  name: string,
+  [refused, free]: readonly [Effect, Effect],
+): Effect | undefined {
+  if (other.keywords.has('patternProperties')) return 'unknown';
+  const isDemand = required.has(name) && !other.required.has(name);
+  if (other.additional.isClosed) return isDemand ? 'changes' : refused;
+  const isFree = other.additional.schema.length === 0 && !properties.get(name)!.every(({ value }) => isAnything(value));
+  return isDemand || isFree ? free : undefined;
 }
 
 function added(pair: Pair, name: string, schema: Schema): void {
   const { before, after, direction, walk } = pair;
   if (isUnsent(pair, 'after', schema)) return;
   const about = { before: null, after: schema[0]!.pointer };
-  const details = { about, at: { before: before.pointer, after: about.after } };
+  const effect = effectOfName(after, before, name, ['widens', 'narrows']);
+  const details = { about, at: { before: before.pointer, after: about.after }, ...(effect && { effect }) };
   const { isClosed } = before.additional;
   const wasDescribed = before.keywords.has('patternProperties') && direction !== 'response';
   const isNewDemand = after.required.has(name) && !before.required.has(name);
@@ -108,8 +141,7 @@ function added(pair: Pair, name: string, schema: Schema): void {
   // Readers with a closed schema refuse properties that it does not name.
   const isSurprise = isClosed && direction !== 'request';
   const says = isSurprise ? 'was added; readers that allow no other properties refuse it' : 'was added';
-  const effect = isNewDemand ? (isClosed ? 'changes' : 'narrows') : isClosed ? 'widens' : undefined;
-  report(pair, isSurprise ? 'risky' : 'safe', 'added', says, { ...details, ...(effect && { effect }) });
+  report(pair, isSurprise ? 'risky' : 'safe', 'added', says, details);
 }
 
 function compareRequired(pair: Pair): void {

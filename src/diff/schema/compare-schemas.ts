@@ -8,9 +8,9 @@ import {
   compareTypes,
   haveType,
   compareValues,
-  compareDemands,
   isSameValue,
 } from './compare-values.ts';
+import { compareDemands, type CompareParts, type CompareWithin } from './compare-demands.ts';
 import { compareEvaluated, compareObjects } from './compare-objects.ts';
 import { compareUnions, isWrapped, type CompareBranches } from './compare-unions.ts';
 import {
@@ -28,9 +28,9 @@ import {
   sayMust,
 } from '../report.ts';
 import { deref, keyOf, type Schema, statedIn, limitOf, multipleIn, type Limit } from './schema-parts.ts';
-import { type SchemaView, textOfValue } from './read-schema.ts';
+import { type SchemaView, textOfValue, viewOf } from './read-schema.ts';
 import { childrenOf, type Place, memberOf } from '../side.ts';
-import type { Unit, Walk } from '../walk.ts';
+import { createUnit, type Unit, type Walk } from '../walk.ts';
 import { textOf } from '../../render/json-value.ts';
 import { isObject } from '../../model/json.ts';
 import { judgeSunset } from '../sunset.ts';
@@ -72,6 +72,8 @@ function compareLimit(pair: Pair, keyword: string): void {
     after: current && `${current.value}`,
     at: placesOf(pair, old, current),
   };
+  // Among other multiples, another number is the last one.
+  if (old?.value === current?.value && old?.keyword === current?.keyword) return;
   const text = (limit: Limit) => `${limit.keyword} ${limit.value}`;
   const name = kebab(keyword);
   if (old === null || current === null) {
@@ -139,26 +141,60 @@ function compareUnique(pair: Pair): void {
  * wherever it is used.
  */
 export function compareSchemas(walk: Walk, parent: Unit, direction: Direction, before: Schema, after: Schema): void {
-  compareBelow({ walk, unit: parent, direction, isBranch: false, isHarmless: false }, before, after);
+  compareBelow({ ...alone, walk, unit: parent, direction }, before, after);
 }
+
+const alone = { isBranch: false, isHarmless: false, beside: [[], []] } as const;
 
 /** Null: they are the same. */
 function compareBelow(given: Parameters<typeof createPair>[0], before: Schema, after: Schema): Unit | null {
-  const { walk, unit: parent, direction, isBranch, isHarmless } = given;
+  const { walk, unit: parent, direction, isBranch, isHarmless, beside } = given;
   const old = before.map((place) => deref(walk.before, place));
   const current = after.map((place) => deref(walk.after, place));
   if (old.length === current.length && old.every((place, at) => isSame(walk, place, current[at]!))) return null;
-  const key = `${direction}${isBranch ? ' branch' : ''}${isHarmless ? ' harmless' : ''} ${keyOf(old)} | ${keyOf(current)}`;
+  const way = `${direction}${isBranch ? ' branch' : ''}${isHarmless ? ' harmless' : ''}`;
+  const key = [way, keyOf(old), keyOf(current), ...(beside.flat().length > 0 ? beside.map(keyOf) : [])].join(' | ');
   return walk.below(parent, key, (unit) => {
     const pair = createPair({ ...given, unit }, old, current);
     walk.spend(sizeOf(pair.before) + sizeOf(pair.after));
-    const below = (one: Schema, other: Schema) => {
-      compareBelow({ ...pair, isBranch: false }, one, other);
+    const below: Below = (one, other, name) => {
+      compareBelow(
+        { ...pair, isBranch: false, beside: name === undefined ? alone.beside : besideOf(pair, name) },
+        one,
+        other,
+      );
     };
+    const within: CompareWithin = (one, other, how) =>
+      compareBelow({ ...pair, ...how, beside: besideIn(pair, one, other) }, one, other);
     const branches: CompareBranches = (one, other, isMoot) =>
-      compareBelow({ ...pair, isBranch: true, isHarmless: isHarmless || isMoot }, one, other);
-    comparePair(pair, below, branches);
+      within(one, other, { isBranch: true, isHarmless: isHarmless || isMoot });
+    const demands = {
+      within,
+      excluded: (one: Schema, other: Schema) =>
+        compareBelow({ ...alone, walk, unit: createUnit(), direction: 'both' }, one, other),
+    };
+    comparePair(pair, below, branches, demands);
   });
+}
+
+/** What describes a property beside a pair. */
+function besideOf({ before, after, beside }: Pair, name: string): Pair['beside'] {
+  const of = ({ side }: SchemaView, schema: Schema) =>
+    schema.length === 0 ? [] : (viewOf(side, schema).properties.get(name) ?? []);
+  return [of(before, beside[0]), of(after, beside[1])];
+}
+
+/** What describes the values of a branch beside it: the schema around it, and what is beside that one, if they name the same properties. */
+function besideIn({ before, after, beside, walk }: Pair, one: Schema, other: Schema): Pair['beside'] {
+  const around = [before, after].map(({ schema }, at) => [...beside[at]!, ...schema]);
+  const named = [before, after].flatMap(({ side }, at) => [...viewOf(side, around[at]!).properties.keys()]);
+  if (named.length === 0) return alone.beside;
+  walk.spend(named.length);
+  const inner = [viewOf(before.side, one), viewOf(after.side, other)];
+  const isNaming = inner.some(
+    ({ properties, unions }) => unions.length > 0 || named.some((name) => properties.has(name)),
+  );
+  return isNaming ? (around as unknown as Pair['beside']) : alone.beside;
 }
 
 function isSame(walk: Walk, before: Place, after: Place): boolean {
@@ -173,7 +209,7 @@ function sizeOf({ flat, properties, required }: SchemaView): number {
   return 10 * (flat.parts.length + properties.size) + required.size;
 }
 
-function comparePair(pair: Pair, below: Below, branches: CompareBranches): void {
+function comparePair(pair: Pair, below: Below, branches: CompareBranches, demands: CompareParts): void {
   const { before, after } = pair;
   if (areBytes(pair)) return compareTexts(pair);
   compareNull(pair);
@@ -187,7 +223,7 @@ function comparePair(pair: Pair, below: Below, branches: CompareBranches): void 
     if (haveType(pair, 'object')) compareObjects(pair, below);
     if (haveType(pair, 'array')) compareArrays(pair, below);
     compareUnions(pair, below, branches);
-    compareOthers(pair, below);
+    compareOthers(pair, below, demands);
   }
   compareTexts(pair);
 }
@@ -292,7 +328,7 @@ function compareDefault(pair: Pair): void {
 }
 
 /** Compares the keywords that cannot be judged by what they say, and those that are not known. */
-function compareOthers(pair: Pair, below: Below): void {
+function compareOthers(pair: Pair, below: Below, demands: CompareParts): void {
   const { before, after, walk } = pair;
   const [from, to] = [walk.before.dialect.name, walk.after.dialect.name];
   // In 2.0, a parameter is its own schema, and so is a field of a form.
@@ -304,16 +340,29 @@ function compareOthers(pair: Pair, below: Below): void {
     if (keyword === 'contentEncoding' && haveSameCoding(pair)) continue;
     if (keyword === 'contains' && ![before, after].some(needsContains)) continue;
     if (compared === 'changes') compareWhole(pair, keyword, 'changes');
-    else if (compared === 'schema') compareWhole(pair, keyword, 'unknown');
+    else if (compared === 'schema') compareSubschema(pair, keyword, below);
     else if (compared === 'opaque' || (compared === 'parameter' && !isOwn(keyword))) compareWhole(pair, keyword, null);
   }
-  compareDemands(pair);
+  compareDemands(pair, demands);
   compareEvaluated(pair);
   if (haveType(pair, 'object')) comparePropertyNames(pair, below);
 }
 
 function needsContains({ keywords, first }: SchemaView): boolean {
   return keywords.has('contains') && (first('minContains')?.value !== 0 || keywords.has('maxContains'));
+}
+
+/** Compares the schema of a keyword that allows more where its schema does. */
+function compareSubschema(pair: Pair, keyword: string, below: Below): void {
+  const both = [pair.before, pair.after];
+  const [old, current] = both.map(({ side, flat }) =>
+    flat.parts.flatMap((part) => memberOf(side, part, keyword) ?? []),
+  );
+  // What must not match more items than some, or need not match any, is not of this kind.
+  const isOther = both.some(({ keywords }) => keywords.has('maxContains') || keywords.has('unevaluatedItems'));
+  const isPlain = keyword !== 'contains' || (!isOther && both.every(needsContains));
+  if (old!.length === 1 && current!.length === 1 && isPlain) below(old!, current!);
+  else compareWhole(pair, keyword, 'unknown');
 }
 
 /** Compares a keyword's values as a whole. `changed`: the effect of another value. Null: it is unknown. */

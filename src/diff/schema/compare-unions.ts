@@ -6,7 +6,7 @@ import { quote, report, rule, type Below, type Judgement, type Pair } from '../r
 import { viewOf, type SchemaView } from './read-schema.ts';
 import { coversTypes, type Schema } from './schema-parts.ts';
 import type { Side } from '../side.ts';
-import type { Unit } from '../walk.ts';
+import type { Effect, Unit } from '../walk.ts';
 
 const maxBranches = 500;
 /** Pairs of branches of which a union proves that they are disjoint. */
@@ -255,12 +255,13 @@ function reportBranches(
       : covered
         ? ['safe', 'split', `also has the alternative ${names}, whose values others allowed`]
         : [areValues ? widensValues(pair) : 'widens', 'added', `also allows the alternative ${names}`];
+    const effect: Effect | undefined = isUnclear ? 'unknown' : covered ? undefined : isGone ? 'narrows' : 'widens';
     report(
       pair,
       isUnknown ? 'unknown' : judgement,
       `${kind}-${code}`,
       isUnknown ? says + (isGone ? refused : overlaps) : says,
-      { [side]: names, at, ...(!isGone && !covered && { effect: 'widens' }) },
+      { [side]: names, at, ...(effect && { effect }) },
     );
   }
 }
