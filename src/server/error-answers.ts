@@ -4,6 +4,7 @@ import { isPublished, nameOf, type Resource } from '../model/resource.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
 import type { ErrorRequestHandler } from 'express';
+import { grantVersion, type Granted, type GrantedVersion } from '../registry/read.ts';
 import type { Registry } from '../registry/registry.ts';
 import { sessionOf } from './authenticate.ts';
 import { basePathOf, type ServerContext } from './server-context.ts';
@@ -67,6 +68,13 @@ export function explainAbsence(resource: Resource, selector: Selector): string {
     return `No version of ${name} is the latest. Request a version; ${name}/versions lists them.`;
   }
   return `${name} has no version ${selector.kind === 'digest' ? selector.digest : selector.version}.`;
+}
+
+/** The version that a selector means. Throws `not_found`, and says why there is none. */
+export function grantSelected(granted: Granted, selector: Selector): GrantedVersion {
+  const selected = grantVersion(granted, selector);
+  if (selected === null) throw new RegistryError('not_found', explainAbsence(granted.resource, selector));
+  return selected.granted;
 }
 
 /** An error code, or `internal` for a bug. */
@@ -224,7 +232,7 @@ function describeRefusal(
     'X-Request-Id': requestId,
     ...securityHeaders,
     ...(mayNeedKey && { 'WWW-Authenticate': 'Bearer realm="stele"' }),
-    ...(error?.retryAfter !== undefined && { 'Retry-After': String(Math.ceil(error.retryAfter)) }),
+    ...retryFields(error),
   };
   const standard = {
     type: `${url}/problems/${code}`,
@@ -253,10 +261,6 @@ export function sendProblem(
   const refusal = isSignedIn ? forPerson(asRefusal(error)) : asRefusal(error);
   const { path } = splitTarget(request.url!);
   logFailure(registry, request, refusal, error);
-  if (response.headersSent) {
-    response.destroy();
-    return;
-  }
   const mayHelp = refusal?.code === 'not_found' || refusal?.code === 'unauthenticated';
   // Where people sign in with a key, the message already says to send one.
   const signIn =
@@ -267,10 +271,27 @@ export function sendProblem(
   const page = wantsPage ? refusalPage({ registry, site }, document, signIn) : null;
   const body = Buffer.from(page ?? JSON.stringify(document));
   const pageFields: Fields = page === null ? {} : { 'Content-Type': 'text/html; charset=utf-8', ...pageHeaders() };
-  for (const [name, value] of Object.entries({ ...headers, ...pageFields })) response.setHeader(name, value);
+  sendError(request, response, status, { ...headers, ...pageFields }, body);
+}
+
+/** Sends an error; where an answer has begun, its connection ends. */
+export function sendError(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  fields: Fields,
+  body: Buffer,
+): void {
+  if (response.headersSent) return void response.destroy();
+  for (const [name, value] of Object.entries(fields)) response.setHeader(name, value);
   response.setHeader('Content-Length', body.byteLength);
   response.statusCode = status;
   endResponse(request, response, request.method === 'HEAD' ? undefined : body);
+}
+
+/** Seconds after which an error may be over, as a header. */
+export function retryFields(refusal: RegistryError | null): Fields {
+  return refusal?.retryAfter === undefined ? {} : { 'Retry-After': String(Math.ceil(refusal.retryAfter)) };
 }
 
 /** Tells people who are signed in neither to sign in nor to send a key. */

@@ -9,12 +9,12 @@ import type { Excerpt } from '../../compile/compile.ts';
 import { comparisonOf } from '../../registry/compare-versions.ts';
 import { excerptOf, outlineOf } from '../../registry/derived.ts';
 import { listUsers, userName } from '../../registry/graph/dependants.ts';
-import { grantRead, grantVersion, type Granted, type GrantedVersion } from '../../registry/read.ts';
+import { grantRead, type Granted, type GrantedVersion } from '../../registry/read.ts';
 import { listReadable } from '../../registry/readable.ts';
 import type { Search } from '../../search/search.ts';
 import { searchResult } from '../../site/pages/search-page.ts';
 import type { Site } from '../../site/site.ts';
-import { explainAbsence, nothingHere } from '../error-answers.ts';
+import { grantSelected, nothingHere } from '../error-answers.ts';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 
@@ -153,7 +153,7 @@ const tools: Readonly<Record<string, Tool>> = {
       const before = comparedWith(later.resource, later.version);
       const wanted = optionalText(given, 'from');
       const from =
-        wanted === null ? before && { ...later, version: before } : select(later, selectorIn('from', wanted));
+        wanted === null ? before && { ...later, version: before } : grantSelected(later, selectorIn('from', wanted));
       if (from === null) return { ...about(asking, later), from: null };
       const { verdict, counts, changes, reason } = await comparisonOf(asking.site.registry, from, later);
       const shown = changes
@@ -214,19 +214,13 @@ function about({ site: { links } }: Asking, { resource, version: { label } }: Gr
 async function versionIn(asking: Asking, given: Arguments, wanted: string | null = null): Promise<GrantedVersion> {
   const { selector } = coordinateIn(given);
   const granted = await grantedIn(asking, given);
-  return select(granted, wanted === null ? selector : selectorIn('to', wanted));
+  return grantSelected(granted, wanted === null ? selector : selectorIn('to', wanted));
 }
 
 async function grantedIn({ site, principal }: Asking, given: Arguments): Promise<Granted> {
   const granted = await grantRead(site.registry, principal, coordinateIn(given).coordinate);
   if (granted === null) throw new RegistryError('not_found', nothingHere);
   return granted;
-}
-
-function select(granted: Granted, selector: Selector): GrantedVersion {
-  const selected = grantVersion(granted, selector);
-  if (selected === null) throw new RegistryError('not_found', explainAbsence(granted.resource, selector));
-  return selected.granted;
 }
 
 function coordinateIn(given: Arguments): NonNullable<ReturnType<typeof parseCoordinate>> {

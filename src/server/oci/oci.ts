@@ -1,7 +1,6 @@
 import { isResourceType, isSlug, type Coordinate } from '../../model/address.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { anonymous, type Principal } from '../../model/access.ts';
-import { resourceKey } from '../../model/cache-key.ts';
 import { isDigest, type Digest } from '../../model/digest.ts';
 import { RegistryError, isRegistryError, type ErrorCode } from '../../model/errors.ts';
 import {
@@ -19,7 +18,7 @@ import type { Authenticate } from '../authenticate.ts';
 import type { Face } from '../door.ts';
 import { securityHeaders, type Fields } from '../headers.ts';
 import { answerMethod } from '../methods.ts';
-import { sharing, type Lifetime } from '../read/caching.ts';
+import { sharingOf, type Lifetime } from '../read/caching.ts';
 import type { ReadLimit } from '../rate-limit.ts';
 import { splitTarget } from '../read/read-request.ts';
 import { prepare, sendPrepared } from '../read/send-document.ts';
@@ -37,8 +36,7 @@ import {
 } from './oci-contents.ts';
 import { attest } from '../../registry/transparency/public-log.ts';
 import type { Resource, Version } from '../../model/resource.ts';
-import { endResponse } from '../body/request-body.ts';
-import { logFailure, problemTypes, asRefusal } from '../error-answers.ts';
+import { logFailure, problemTypes, asRefusal, retryFields, sendError } from '../error-answers.ts';
 import { requestIdOf } from '../request.ts';
 
 /** What a path of the OCI distribution API names. */
@@ -253,7 +251,7 @@ async function send(
   open: () => Promise<Uint8Array>,
 ): Promise<void> {
   const { registry, request, response } = asked;
-  const shared = sharing(registry.config, resource.visibility, lifetime, { keys: [resourceKey(resource)] });
+  const shared = sharingOf(registry.config, resource, lifetime);
   const common = { ...ociHeaders, 'Docker-Content-Digest': digest, ...shared };
   const prepared = prepare({ etag: `"${digest}"`, size, ranges: true }, { common, content: { 'Content-Type': type } });
   await sendPrepared(request, response, prepared, open);
@@ -268,7 +266,7 @@ async function sendMade(
   more: Fields,
 ): Promise<void> {
   const { registry, request, response } = asked;
-  const shared = sharing(registry.config, resource.visibility, 'latest', { keys: [resourceKey(resource)] });
+  const shared = sharingOf(registry.config, resource, 'latest');
   response.writeHead(200, {
     ...ociHeaders,
     ...shared,
@@ -353,10 +351,6 @@ function sendOciError(
 ): void {
   const refusal = asRefusal(error);
   logFailure(registry, request, refusal, error);
-  if (response.headersSent) {
-    response.destroy();
-    return;
-  }
   const { status, meaning } = problemTypes[refusal?.code ?? 'internal'];
   const code = refusal?.extra['oci'] ?? (refusal === null ? 'UNKNOWN' : (codes[refusal.code] ?? 'UNSUPPORTED'));
   const body = Buffer.from(JSON.stringify({ errors: [{ code, message: refusal?.message ?? meaning }] }));
@@ -368,10 +362,7 @@ function sendOciError(
     'X-Request-Id': requestIdOf(request),
     ...securityHeaders,
     ...(mayNeedKey && challenge),
-    ...(refusal?.retryAfter !== undefined && { 'Retry-After': String(Math.ceil(refusal.retryAfter)) }),
-    'Content-Length': String(body.byteLength),
+    ...retryFields(refusal),
   };
-  for (const [name, value] of Object.entries(fields)) response.setHeader(name, value);
-  response.statusCode = status;
-  endResponse(request, response, request.method === 'HEAD' ? undefined : body);
+  sendError(request, response, status, fields, body);
 }

@@ -1,5 +1,7 @@
 import type { Config } from '../../config.ts';
 import type { Visibility } from '../../model/access.ts';
+import { resourceKey } from '../../model/cache-key.ts';
+import type { Resource } from '../../model/resource.ts';
 import { corsHeaders, securityHeaders, type Fields } from '../headers.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 
@@ -28,6 +30,16 @@ export function sharing(
     ...corsHeaders,
     ...securityHeaders,
   };
+}
+
+/** As `sharing`, of what shows a resource. */
+export function sharingOf(
+  config: Pick<Config, 'cache'>,
+  resource: Pick<Resource, 'visibility' | 'org' | 'type' | 'slug'>,
+  lifetime: Lifetime,
+  by: Audience = 'everyone',
+): Fields {
+  return sharing(config, resource.visibility, lifetime, { keys: [resourceKey(resource)], by });
 }
 
 /** Whether a URL has the same response for all who may read it, or shows some readers more. */

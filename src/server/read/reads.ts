@@ -1,6 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import { resourceKey } from '../../model/cache-key.ts';
-import { parseAddress, type Address, parseSelector, type Selector, type AddressView } from '../../model/address.ts';
+import {
+  formatAddress,
+  parseAddress,
+  type Address,
+  parseSelector,
+  type AddressView,
+  type ResourceType,
+} from '../../model/address.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { coordinateOf, type Resource } from '../../model/resource.ts';
 import {
@@ -16,9 +23,9 @@ import type { Authenticate } from '../authenticate.ts';
 import type { ServerContext } from '../server-context.ts';
 import { createSendDocument, type ResourceAddress, type SendDocument, prepare, sendPrepared } from './send-document.ts';
 import type { Face } from '../door.ts';
-import { sendProblem, explainAbsence, nothingHere } from '../error-answers.ts';
+import { sendProblem, explainAbsence, grantSelected, nothingHere } from '../error-answers.ts';
 import { corsHeaders, flattenFields } from '../headers.ts';
-import { sharing, type Lifetime } from './caching.ts';
+import { sharingOf, type Lifetime } from './caching.ts';
 import type { Site } from '../../site/site.ts';
 import { sendListing, type SendListing, sendDependants, sendGraph } from './listing-handler.ts';
 import { memoize, prefersPage, chooseType, splitTarget, type ReadRequest } from './read-request.ts';
@@ -181,9 +188,7 @@ function redirect(read: ReadRequest, granted: GrantedVersion, { view, format, pa
   const at = { label: version.label, view, format, ...(part !== undefined && { part }) };
   const target = read.links.to(coordinateOf(resource), at);
   const location = read.query === '' ? target : `${target}?${read.query}`;
-  const shared = sharing(read.context.registry.config, resource.visibility, 'latest', {
-    keys: [resourceKey(resource)],
-  });
+  const shared = sharingOf(read.context.registry.config, resource, 'latest');
   const fields = flattenFields({ Location: location, 'Content-Length': '0', ...shared });
   read.response.writeHead(307, fields).end();
   const sent = { status: '307 Temporary Redirect', etag: null, size: 0, common: fields, full: fields } as const;
@@ -202,42 +207,23 @@ async function sendImage(
 ): Promise<void> {
   const layer = await findImage(registry, granted, name);
   if (layer === null) throw new RegistryError('not_found', nothingHere);
-  const { resource } = granted;
-  const shared = sharing(registry.config, resource.visibility, lifetime, { keys: [resourceKey(resource)] });
+  const shared = sharingOf(registry.config, granted.resource, lifetime);
   const common = { ...shared, ...(layer.mediaType === 'image/svg+xml' && { 'Content-Security-Policy': svgPolicy }) };
   const content = { 'Content-Type': layer.mediaType };
   const prepared = prepare({ etag: `"${layer.digest}"`, size: layer.size, ranges: true }, { common, content });
   await sendPrepared(request, response, prepared, () => openBlob(registry, granted, layer.digest));
 }
 
-const documentPattern = '/@{org}/{type}/{slug}';
-
-const viewPatterns = {
-  page: '/@{org}/{type}/{slug}/index.html',
-  markdown: '/@{org}/{type}/{slug}/index.md',
-  part: '/@{org}/{type}/{slug}/part-{part}',
-  image: '/@{org}/{type}/{slug}/image-{image}',
-  try: '/@{org}/{type}/{slug}/try',
-  embed: '/@{org}/{type}/{slug}/embed',
-  report: '/@{org}/{type}/{slug}/report',
-  provenance: '/@{org}/{type}/{slug}/provenance',
-  manifest: '/@{org}/{type}/{slug}/manifest',
-  attestation: '/@{org}/{type}/{slug}/attestation',
-  versions: '/@{org}/{type}/{slug}/versions',
-  dependants: '/@{org}/{type}/{slug}/dependants',
-  diff: '/@{org}/{type}/{slug}/diff',
-  'diff-json': '/@{org}/{type}/{slug}/diff.json',
-  'diff-markdown': '/@{org}/{type}/{slug}/diff.md',
-};
+/** What stands for each part of an address in a route pattern. */
+const placeholders = { org: '{org}', type: '{type}' as ResourceType, slug: '{slug}' };
 
 /** The route pattern of an address, for metrics. Their number is finite, whatever clients request. */
 function patternOf(address: Address | null): string {
   if (address === null) return 'unmatched';
-  if (address.kind === 'organization') return '/@{org}';
-  if (address.kind === 'type') return '/@{org}/{type}';
-  if (address.kind === 'graph') return '/@{org}/graph';
   if (address.kind === 'site') return '/sites/{org}/{site}';
-  return address.view === 'document' ? documentPattern : viewPatterns[address.view];
+  if (address.kind !== 'resource') return formatAddress({ ...address, ...placeholders });
+  const part = `{${address.view}}`;
+  return formatAddress({ ...address, coordinate: placeholders, selector: { kind: 'latest' }, part, format: null });
 }
 
 /**
@@ -262,13 +248,15 @@ async function sendDiff(
   const from = versionFor(granted, query, 'from') ?? (before && { ...granted, version: before });
   const comparison = from && (await comparisonOf(registry, from, to));
   const form = formOf(view, query.get('format'), read.request.headers.accept);
-  const keys = [resourceKey(resource)];
   if (form === 'json') {
     const none = { verdict: null, counts: null, changes: null, truncated: false, reason: null };
     const body = { from: from?.version.label ?? null, to: to.version.label, ...(comparison ?? none) };
-    return sendValue(read, body, sharing(registry.config, resource.visibility, 'latest', { keys }));
+    return sendValue(read, body, sharingOf(registry.config, resource, 'latest'));
   }
-  const headers = pageSharing(registry.config, { isPublic: resource.visibility === 'public', keys });
+  const headers = pageSharing(registry.config, {
+    isPublic: resource.visibility === 'public',
+    keys: [resourceKey(resource)],
+  });
   if (form === 'markdown') {
     const text = diffMarkdown(site, from, to, comparison);
     return sendPage(read, registry, bytesOf(text), { headers, mediaType: 'text/markdown; charset=utf-8' });
@@ -307,10 +295,4 @@ function versionFor(granted: Granted, query: URLSearchParams, name: 'from' | 'to
   const selector = more.length > 0 ? null : parseSelector(text.replaceAll(' ', '+'));
   if (selector === null) throw new RegistryError('malformed', `The parameter ${name} must be a single version.`);
   return grantSelected(granted, selector);
-}
-
-function grantSelected(granted: Granted, selector: Selector): GrantedVersion {
-  const selected = grantVersion(granted, selector);
-  if (selected === null) throw new RegistryError('not_found', explainAbsence(granted.resource, selector));
-  return selected.granted;
 }

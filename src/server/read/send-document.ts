@@ -1,5 +1,4 @@
 import { type Fields, flattenFields } from '../headers.ts';
-import { resourceKey } from '../../model/cache-key.ts';
 import { coordinateOf, nameOf, type Resource, type Version } from '../../model/resource.ts';
 import type { Address, Format } from '../../model/address.ts';
 import type { Coding, Manifest } from '../../model/artifact.ts';
@@ -13,7 +12,7 @@ import {
   type Representation,
 } from '../../registry/read.ts';
 import { hasPublicLog } from '../../registry/transparency/log-key.ts';
-import { sharing, type Lifetime, chooseRange, evaluateConditions, type ByteRange } from './caching.ts';
+import { sharingOf, type Lifetime, chooseRange, evaluateConditions, type ByteRange } from './caching.ts';
 import { statusHeaders, versionLinks, type Links } from '../../site/links.ts';
 import {
   chooseCoding,
@@ -64,9 +63,7 @@ export function createSendDocument({ links, answers }: Pick<Site, 'links' | 'ans
     const prepareNow = async (): Promise<Ready> => {
       const manifest = await readManifest(context.registry, granted);
       const representation = pickRepresentation(manifest, offer.format, coding);
-      const sharable = sharing(context.registry.config, resource.visibility, lifetime, {
-        keys: [resourceKey(resource)],
-      });
+      const sharable = sharingOf(context.registry.config, resource, lifetime);
       return {
         representation,
         prepared: prepareDocument(links, granted, offer, representation, { sharable, hasProof }),

@@ -8,7 +8,7 @@ import { mayReadFindings, showReport } from '../../registry/gate/show-report.ts'
 import { digestOf } from '../../model/digest.ts';
 import { readConfig, readManifest, readReport, type Granted, type GrantedVersion } from '../../registry/read.ts';
 import { attest } from '../../registry/transparency/public-log.ts';
-import { sharing, type Audience, type Lifetime } from './caching.ts';
+import { sharingOf, type Audience, type Lifetime } from './caching.ts';
 import { statusHeaders, versionLinks, type Links } from '../../site/links.ts';
 import { provenancePage } from '../../site/pages/provenance-page.ts';
 import { reportPage } from '../../site/pages/report-page.ts';
@@ -85,16 +85,7 @@ export async function sendReport(read: ReadRequest, granted: GrantedVersion, lif
   if (await mayReadFindings(registry, anonymous, report)) return sendVersionView(read, granted, lifetime, report);
   const shown = await showReport(registry, read.principal, report);
   const seen = shown === report ? ({ ...resource, visibility: 'private' } as const) : resource;
-  await sendVersionView(read, granted, lifetime, shown, sharingFor(read, seen, lifetime, 'reader'));
-}
-
-function sharingFor(
-  { context }: ReadRequest,
-  resource: Pick<Resource, 'visibility' | 'org' | 'type' | 'slug'>,
-  lifetime: Lifetime,
-  by: Audience = 'everyone',
-): Fields {
-  return sharing(context.registry.config, resource.visibility, lifetime, { keys: [resourceKey(resource)], by });
+  await sendVersionView(read, granted, lifetime, shown, sharingOf(registry.config, seen, lifetime, 'reader'));
 }
 
 /**
@@ -151,11 +142,7 @@ export async function sendVersions(read: ReadRequest, granted: Granted): Promise
     items: items.map((version) => describeVersion(read.links, resource, version)),
     next,
   };
-  await sendJson(
-    read,
-    body,
-    sharing(read.context.registry.config, resource.visibility, 'latest', { keys: [resourceKey(resource)] }),
-  );
+  await sendJson(read, body, sharingOf(read.context.registry.config, resource, 'latest'));
 }
 
 function describeVersion(links: Links, resource: Resource, version: Version): object {
@@ -181,7 +168,7 @@ async function sendVersionView(
   { resource, version }: GrantedVersion,
   lifetime: Lifetime,
   body: unknown,
-  shared = sharingFor(read, resource, lifetime),
+  shared = sharingOf(read.context.registry.config, resource, lifetime),
 ): Promise<void> {
   const link = { Link: versionLinks(read.links, resource, version) };
   await sendJson(read, body, { ...statusHeaders(version), ...shared }, link);
