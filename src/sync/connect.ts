@@ -4,6 +4,7 @@ import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import {
   documentAt,
   repositoryId,
+  repositoryName,
   repositoryRef,
   trustedCommit,
   type Connection,
@@ -16,7 +17,7 @@ import type { SiteConnection, SiteCoordinate } from '../sites/model/documentatio
 import type { Generation } from '../store/records.ts';
 import { isBranchName, isPlainPath, plainFolder } from '../source/git-names.ts';
 import { parseLocation, type Location } from '../source/location.ts';
-import { findResource, updateRecord, type GuardOf, type Name, type RecordOf } from '../registry/lives.ts';
+import { findResource, recordRef, updateRecord, type GuardOf, type Name, type RecordOf } from '../registry/lives.ts';
 import type { Author, Registry } from '../registry/registry.ts';
 import { sealSecret } from '../registry/seal.ts';
 
@@ -41,9 +42,11 @@ export async function connectRecord<N extends Name>(
   hookSecret?: string | null,
 ): Promise<Generation<RecordOf<N>>> {
   const { config } = registry;
-  const { repository, branch, credential = null } = given;
-  const location = parseLocation(repository, {
-    allowLocalRepositories: config.sync.allowLocalRepositories,
+  const { branch, credential = null } = given;
+  const was = (await registry.refs.read<RecordOf<N>>(recordRef(of)))?.value.connection ?? null;
+  const known = await knownFolder(registry, of.org, given, was);
+  const location = parseLocation(known?.url ?? given.repository, {
+    allowLocalRepositories: config.sync.allowLocalRepositories || known?.hasFile === true,
     hosts: allowedHosts(config),
   });
   const place = 'path' in given ? { path: given.path } : { folder: plainFolder(given.folder) };
@@ -56,7 +59,10 @@ export async function connectRecord<N extends Name>(
     throw new RegistryError('malformed', `${JSON.stringify(branch)} is not a valid branch name.`);
   }
   if (credential !== null) assertCredential(config, of.org, credential, location);
-  const connection = { ...given, ...place, repository: location.url };
+  const isSame = was?.repository === location.url && was.branch === branch && placeIn(was) === placeIn(given);
+  // Else what hides a part of the file would be gone until `stele.yaml` is read again.
+  const view = isSame && 'view' in was && { view: was.view };
+  const connection = { ...given, ...place, ...view, repository: location.url };
   await updateRecord(registry, of, author, guard, () => null);
   await followFor(registry, of, connection, author, hookSecret);
   return updateRecord(registry, of, author, guard, (current) =>
@@ -64,6 +70,41 @@ export async function connectRecord<N extends Name>(
       ? null
       : { next: { ...current, connection }, action: 'connect' },
   );
+}
+
+/**
+ * The folder of this machine that a connection names as answers name it, by its last part: that of the connection as it
+ * is, else one that the organization follows. Null: it names none. `hasFile`: whether nothing is read that was not: the
+ * connection is for the same file, or a sync found it there. Throws `conflict` for a name of several.
+ */
+async function knownFolder(
+  { refs }: Pick<Registry, 'refs'>,
+  org: string,
+  given: Connection | SiteConnection,
+  was: Connection | SiteConnection | null,
+): Promise<{ url: string; hasFile: boolean } | null> {
+  const { repository: name, branch } = given;
+  if (/[/:]/.test(name)) return null;
+  const isNamed = (url: string) => url.startsWith('/') && repositoryName(url) === name;
+  if (was !== null && isNamed(was.repository)) {
+    const hasFile = was.branch === branch && placeIn(was) === placeIn(given);
+    return { url: was.repository, hasFile };
+  }
+  const followed = (await refs.all<Repository>(`repositories/${org}/`)).filter(({ value }) => isNamed(value.url));
+  const [url, another] = new Set(followed.map(({ value }) => value.url));
+  if (url === undefined) return null;
+  if (another !== undefined)
+    throw new RegistryError(
+      'conflict',
+      `${org} follows several folders called ${JSON.stringify(name)}. Write its whole path.`,
+    );
+  const isFile = ({ value }: Generation<Repository>) =>
+    value.branch === branch && 'path' in given && documentAt(value, given.path) !== null;
+  return { url, hasFile: followed.some(isFile) };
+}
+
+function placeIn(connection: Connection | SiteConnection): string {
+  return 'path' in connection ? connection.path : plainFolder(connection.folder);
 }
 
 /**
