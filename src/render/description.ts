@@ -76,27 +76,26 @@ export function createDescriptions(around: Around, headings: readonly Heading[] 
   // By level and text: a text that many parts of a document share is rendered once.
   const perLevel = new Map<number, Map<string, Html>>();
 
-  function render(text: string, level: number, length: number): Html {
-    const rendered = perLevel.getOrInsertComputed(level, () => new Map<string, Html>());
-    const earlier = rendered.get(text);
-    if (earlier !== undefined) return earlier;
+  function render(text: string, length: number, env: Record<string, unknown>): Html {
     const start = text.slice(0, length).toWellFormed();
     const more = text.length > length ? markup`<p class="more">…</p>` : nothing;
-    const html = markup`${isPlain(start) ? markup`<p>${start}</p>` : trustHtml(markdown.render(tagsToMarkdown(start), { level }))}${more}`;
-    rendered.set(text, html);
-    return html;
+    return markup`${isPlain(start) ? markup`<p>${start}</p>` : trustHtml(markdown.render(tagsToMarkdown(start), env))}${more}`;
+  }
+
+  function renderOnce(text: string, level: number, length: number): Html {
+    const rendered = perLevel.getOrInsertComputed(level, () => new Map<string, Html>());
+    return rendered.getOrInsertComputed(text, () => render(text, length, { level }));
   }
 
   function main(text: string, level: number): Html {
     if (headings.length === 0) return block(text, level);
-    const start = text.slice(0, blockLength).toWellFormed();
-    const more = text.length > blockLength ? markup`<p class="more">…</p>` : nothing;
-    const html = trustHtml(markdown.render(tagsToMarkdown(start), { level, headings: [...headings] }));
-    return markup`<div class="description">${html}${more}</div>`;
+    return markup`<div class="description">${render(text, blockLength, { level, headings: [...headings] })}</div>`;
   }
 
   function block(text: string, level: number): Html {
-    return text.trim() === '' ? nothing : markup`<div class="description">${render(text, level, blockLength)}</div>`;
+    return text.trim() === ''
+      ? nothing
+      : markup`<div class="description">${renderOnce(text, level, blockLength)}</div>`;
   }
 
   function line(text: string): { html: Html; isWhole: boolean } {
@@ -111,7 +110,12 @@ export function createDescriptions(around: Around, headings: readonly Heading[] 
     return { html: trustHtml(markdown.renderInline(source, env)), isWhole: env.isWhole };
   }
 
-  return { block, main, line, brief: (text) => (text.trim() === '' ? nothing : render(text.trim(), 7, briefLength)) };
+  return {
+    block,
+    main,
+    line,
+    brief: (text) => (text.trim() === '' ? nothing : renderOnce(text.trim(), 7, briefLength)),
+  };
 }
 
 /** Whether the text is one line without Markdown syntax. */

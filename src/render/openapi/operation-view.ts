@@ -267,25 +267,14 @@ function readParameter(document: JsonObject, from: JsonObject, name: string, pla
   };
 }
 
+/** Members of a parameter that a schema does not have, or that are shown beside it. */
+const besideSchema = new Set(
+  'name in required description deprecated example examples content style explode'.split(' '),
+);
+
 /** A parameter or header of 2.0 is itself a schema. */
 function withoutPlace(from: JsonObject): JsonObject {
-  const {
-    name: _name,
-    in: _in,
-    required: _required,
-    description: _description,
-    deprecated: _deprecated,
-    ...schema
-  } = from;
-  const {
-    example: _example,
-    examples: _examples,
-    content: _content,
-    style: _style,
-    explode: _explode,
-    ...rest
-  } = schema;
-  return rest;
+  return Object.fromEntries(entriesOf(from).filter(([key]) => !besideSchema.has(key)));
 }
 
 function bodyOf(document: JsonObject, value: unknown): Body | null {
@@ -301,20 +290,13 @@ function oldBody(
   operation: JsonObject,
   parameters: readonly { place: string; from: JsonObject }[],
 ): Body | null {
-  const consumes = listOf(operation['consumes'] ?? document['consumes'])
-    .slice(0, maxMedia)
-    .map(textOf);
+  const consumes = typesIn(operation['consumes'] ?? document['consumes']);
   const body = parameters.find(({ place }) => place === 'body');
   if (body !== undefined) {
     const { description, required, schema } = body.from;
-    const types = consumes.length > 0 ? consumes : ['application/json'];
-    const media = [{ types, schema, itemSchema: undefined, examples: [] }];
-    return {
-      description: textOf(description),
-      isRequired: required === true,
-      media,
-      from: partOf(body.from, operation),
-    };
+    const media = [oldMediaOf(consumes, 'application/json', schema)];
+    const from = partOf(body.from, operation);
+    return { description: textOf(description), isRequired: required === true, media, from };
   }
   const form = parameters.filter(({ place }) => place === 'formData');
   if (form.length === 0) return null;
@@ -324,15 +306,24 @@ function oldBody(
   ]);
   const required = form.filter(({ from }) => from['required'] === true).map(({ from }) => from['name']);
   const hasFile = form.some(({ from }) => from['type'] === 'file');
-  const types =
-    consumes.length > 0 ? consumes : [hasFile ? 'multipart/form-data' : 'application/x-www-form-urlencoded'];
+  const usual = hasFile ? 'multipart/form-data' : 'application/x-www-form-urlencoded';
   const schema = { type: 'object', properties: Object.fromEntries(properties), required };
   return {
     description: '',
     isRequired: required.length > 0,
-    media: [{ types, schema, itemSchema: undefined, examples: [] }],
+    media: [oldMediaOf(consumes, usual, schema)],
     from: schema,
   };
+}
+
+/** The media types of `consumes` or `produces`. */
+function typesIn(list: unknown): string[] {
+  return listOf(list).slice(0, maxMedia).map(textOf);
+}
+
+/** A body of 2.0 in these types, or else in the usual one. */
+function oldMediaOf(types: string[], usual: string, schema: unknown, examples: Example[] = []): Media {
+  return { types: types.length > 0 ? types : [usual], schema, itemSchema: undefined, examples };
 }
 
 function responseOf(document: JsonObject, status: string, from: JsonObject, operation: JsonObject): Response {
@@ -363,14 +354,11 @@ function partOf(from: JsonObject, operation: JsonObject): JsonObject {
 
 /** The body of a 2.0 response: one schema for each type of `produces`, and examples by type. */
 function oldMedia(document: JsonObject, { schema, examples }: JsonObject, operation: JsonObject): Media[] {
-  const produces = listOf(operation['produces'] ?? document['produces'])
-    .slice(0, maxMedia)
-    .map(textOf);
+  const produces = typesIn(operation['produces'] ?? document['produces']);
   const given = entriesOf(examples)
     .slice(0, maxExamples)
     .map(([name, value]) => ({ name, value }));
   if (schema === undefined && given.length === 0) return [];
-  const types =
-    produces.length > 0 ? produces : given.length > 0 ? given.map(({ name }) => name) : ['application/json'];
-  return [{ types, schema, itemSchema: undefined, examples: given }];
+  const types = produces.length > 0 ? produces : given.map(({ name }) => name);
+  return [oldMediaOf(types, 'application/json', schema, given)];
 }

@@ -47,9 +47,10 @@ function renderPage({ path, bytes }: SourcePage, highlight: Highlight | null): R
     return { path, page: null, problems: [problemAtFile('encoding', path, 'The page is not UTF-8.')] };
   }
   const { meta, faults, body, lines } = readFrontMatter(text);
-  const problems = faults.map((fault) =>
-    problemAt(path, fault.line, 'site-front-matter', `Front matter: ${fault.text}`, 'error'),
-  );
+  const problems: Problem[] = [];
+  const report = (line: number, rule: string, message: string, severity: Problem['severity'] = 'warning') =>
+    void problems.push({ ...problemAtFile(rule, path, message, severity), line });
+  for (const fault of faults) report(fault.line, 'site-front-matter', `Front matter: ${fault.text}`, 'error');
   const page: PageState = {
     path,
     before: lines,
@@ -64,24 +65,11 @@ function renderPage({ path, bytes }: SourcePage, highlight: Highlight | null): R
   const tokens = markdown.parse(body, page);
   const title = takeTitle(tokens, page, meta);
   for (const { written, line } of page.unsafe)
-    problems.push(
-      problemAt(path, line, 'site-link-unsafe', `${written} cannot be a link. It is shown as text.`, 'warning'),
-    );
-  for (const [markup, line] of page.unknown)
-    problems.push(problemAt(path, line, 'site-markup-unknown', unknownMarkup(markup), 'warning'));
+    report(line, 'site-link-unsafe', `${written} cannot be a link. It is shown as text.`);
+  for (const [markup, line] of page.unknown) report(line, 'site-markup-unknown', unknownMarkup(markup));
   const [deep] = page.deep;
-  if (deep !== undefined)
-    problems.push(
-      problemAt(
-        path,
-        deep,
-        'site-nesting',
-        `Lists, quotes and boxes stand in each other more than ${maxNesting} levels deep here (a list counts twice). What is deeper is shown as text.`,
-        'warning',
-      ),
-    );
-  for (const line of linesLikeEmbeds(tokens))
-    problems.push(problemAt(path, lines + line + 1, 'site-embed-unclear', unclearEmbed, 'warning'));
+  if (deep !== undefined) report(deep, 'site-nesting', tooDeep);
+  for (const line of linesLikeEmbeds(tokens)) report(lines + line + 1, 'site-embed-unclear', unclearEmbed);
   const split = splitAtEmbeds(tokens, body, lines);
   const embeds = [
     ...split.embeds,
@@ -90,16 +78,7 @@ function renderPage({ path, bytes }: SourcePage, highlight: Highlight | null): R
   if (meta.api !== null)
     for (const parts of [split.parts, split.markdown]) (parts as unknown[]).push(parts === split.parts ? [] : '');
   const whole = embeds.filter(({ operation }) => operation === null);
-  for (const { line } of whole.slice(1))
-    problems.push(
-      problemAt(
-        path,
-        line,
-        'site-reference-twice',
-        'A page can embed one whole reference. Move this one to its own page.',
-        'error',
-      ),
-    );
+  for (const { line } of whole.slice(1)) report(line, 'site-reference-twice', secondReference, 'error');
   const facts: PageFacts = {
     title,
     description: meta.description,
@@ -130,6 +109,8 @@ function unknownMarkup(markup: string): string {
   return `${markup} is left out, ${text}. Pages are Markdown: write it as Markdown, or link to it.`;
 }
 
+const tooDeep = `Lists, quotes and boxes stand in each other more than ${maxNesting} levels deep here (a list counts twice). What is deeper is shown as text.`;
+const secondReference = 'A page can embed one whole reference. Move this one to its own page.';
 const unclearEmbed =
   'This line embeds nothing. Write `::reference @acme/apis/payments` or `::operation @acme/apis/payments GET /path`, on a line outside of lists and quotes.';
 
@@ -203,10 +184,6 @@ function sectionsOf(tokens: Tokens): PageContent['sections'] {
     sections.at(-1)!.text += `${text}\n`;
   }
   return sections.filter(({ id, text }) => id !== '' || text !== '');
-}
-
-function problemAt(file: string, line: number, rule: string, message: string, severity: Problem['severity']): Problem {
-  return { ...problemAtFile(rule, file, message, severity), line };
 }
 
 /** What a page says about itself. */
