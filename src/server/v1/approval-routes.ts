@@ -12,23 +12,19 @@ import {
   type HeldHere,
 } from '../../registry/approval/decide.ts';
 import { nothingHere } from '../error-answers.ts';
-import { bodyOf, type Call, isText, positionOf, sendPage, operationsAbout } from './call.ts';
+import { bodyOf, type Call, sendPage, operationsAbout } from './call.ts';
 
 export const approvalOperations = operationsAbout('part', {
   async listApprovals(call) {
     const { registry, principal, org, query } = call;
-    const after = positionOf(call, isText);
     const named = query['resource'] as string | undefined;
     const only = named === undefined ? null : nameIn(org, named);
-    const items = (await listHeld(registry, principal, org)).filter(
-      ({ held, resource }) => (after === null || held.id < after) && (only === null || nameOf(resource) === only),
-    );
-    return sendPage(
-      call,
-      items,
-      (each) => recordOf(call, each),
-      ({ held }) => held.id,
-    );
+    const all = await listHeld(registry, principal, org);
+    return sendPage(call, (after) => all.filter(({ held }) => after === null || held.id < after), {
+      isShown: ({ resource }) => only === null || nameOf(resource) === only,
+      describe: (each) => recordOf(call, each),
+      keyOf: ({ held }) => held.id,
+    });
   },
 
   async getApproval(call) {

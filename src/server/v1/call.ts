@@ -108,9 +108,18 @@ export function bodyOf<T>({ body }: Call): T {
 }
 
 /**
- * The ETag of a record: the generation that it shows, and that of another record if it shows that
- * one's state too. Changes check only the first.
+ * Answers with a record, under an ETag of the generation that it shows, and that of another record if it shows that one's
+ * state too. Changes check only the first.
  */
+export function answerRecord<B extends object>(
+  body: B,
+  generation: number,
+  other?: number,
+): Answer & { headers: { ETag: string }; body: B } {
+  return { status: 200, headers: { ETag: etagOf(generation, other) }, body };
+}
+
+/** The ETag of a record (`answerRecord`). */
 export function etagOf(generation: number, other?: number): string {
   return other === undefined ? `"${generation}"` : `"${generation}.${other}"`;
 }
@@ -152,12 +161,12 @@ function encodeCursor(operation: string, position: unknown): string {
  * The position in the request's cursor, or null for the first page. Throws `malformed` if the
  * cursor belongs to another list.
  */
-export function positionOf<P>({ operation, query }: Call, isPosition: (value: unknown) => value is P): P | null {
+function positionIn<P>({ operation, query }: Call, isPosition: (value: unknown) => boolean): P | null {
   const cursor = query['cursor'];
   if (typeof cursor !== 'string') return null;
   try {
     const [id, position] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [unknown, unknown];
-    if (id === operation.id && isPosition(position)) return position;
+    if (id === operation.id && isPosition(position)) return position as P;
   } catch {
     // Not a cursor: the error follows.
   }
@@ -166,52 +175,46 @@ export function positionOf<P>({ operation, query }: Call, isPosition: (value: un
   });
 }
 
-export function isText(value: unknown): value is string {
-  return typeof value === 'string';
+/** How the items of a list are told. */
+interface Telling<T, P = string> {
+  describe(item: T): unknown;
+  /** Its position in the list, which a cursor has. */
+  keyOf(item: T): P;
+  isShown?(item: T): boolean;
 }
 
-/** Sends a page of items. Takes one item more, to know whether there is another page. */
-export async function sendPage<T>(
-  { operation, query }: Call,
-  items: AsyncIterable<T> | Iterable<T>,
-  describe: (item: T) => unknown,
-  positionAt: (item: T) => unknown,
+/**
+ * Sends a page of items: those after the position at which the last page ended (null: from the start). Takes one item
+ * more, to know whether there is another page. `isPosition`: whether what a cursor has is one.
+ */
+export async function sendPage<T, P = string>(
+  call: Call,
+  itemsAfter: (position: P | null) => AsyncIterable<T> | Iterable<T>,
+  { describe, keyOf, isShown }: Telling<T, P>,
+  isPosition: (value: unknown) => boolean = (value) => typeof value === 'string',
 ): Promise<Answer> {
-  const limit = query['limit'] as number;
+  const limit = call.query['limit'] as number;
   const page: T[] = [];
   let hasMore = false;
-  for await (const item of items) {
+  for await (const item of itemsAfter(positionIn<P>(call, isPosition))) {
+    if (isShown && !isShown(item)) continue;
     hasMore = page.length === limit;
     if (hasMore) break;
     page.push(item);
   }
-  const next = hasMore ? encodeCursor(operation.id, positionAt(page.at(-1)!)) : null;
+  const next = hasMore ? encodeCursor(call.operation.id, keyOf(page.at(-1)!)) : null;
   return { status: 200, body: { items: await Promise.all(page.map(describe)), next } };
 }
 
 /** Sends a page of a whole list, from the item after the one at which the last page ended. */
-export function sendList<T>(
-  call: Call,
-  items: readonly T[],
-  describe: (item: T) => unknown,
-  keyOf: (item: T) => string,
-  isShown: (item: T) => boolean = () => true,
-): Promise<Answer> {
-  const after = positionOf(call, isText);
-  const start = after === null ? 0 : items.findIndex((item) => keyOf(item) === after) + 1;
-  return sendPage(call, items.slice(start).filter(isShown), describe, keyOf);
+export function sendList<T>(call: Call, items: readonly T[], telling: Telling<T>): Promise<Answer> {
+  const startAfter = (after: string) => items.findIndex((item) => telling.keyOf(item) === after) + 1;
+  return sendPage(call, (after) => items.slice(after === null ? 0 : startAfter(after)), telling);
 }
 
 /** The same for a list in the order of its keys, of which one may leave between two pages. */
-export function sendSorted<T>(
-  call: Call,
-  items: readonly T[],
-  describe: (item: T) => unknown,
-  keyOf: (item: T) => string,
-): Promise<Answer> {
-  const after = positionOf(call, isText);
-  const rest = after === null ? items : items.filter((item) => keyOf(item) > after);
-  return sendPage(call, rest, describe, keyOf);
+export function sendSorted<T>(call: Call, items: readonly T[], telling: Telling<T>): Promise<Answer> {
+  return sendPage(call, (after) => items.filter((item) => after === null || telling.keyOf(item) > after), telling);
 }
 
 /** Whether one of the texts contains `?q`, ignoring case; without `?q`, always. */

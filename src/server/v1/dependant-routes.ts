@@ -6,18 +6,18 @@ import { RegistryError } from '../../model/errors.ts';
 import { findReadable } from '../../registry/readable.ts';
 
 export const dependantOperations = operationsAbout('resource', {
-  'list{one}Dependants': async (call) => sendList(call, await dependantsFor(call), dependantRecord, placeOfUse),
+  'list{one}Dependants': async (call) =>
+    sendList(call, await dependantsFor(call), { describe: dependantRecord, keyOf: placeOfUse }),
 });
 
 export const consumerOperations = operationsAbout('organization', {
   async listConsumers(call) {
     const all = await listConsumers(call.registry, call.org);
-    return sendSorted(
-      call,
-      all.filter(({ name }) => matchesQuery(call, name)),
-      (consumer) => consumer,
-      ({ name }) => name,
-    );
+    return sendSorted(call, all, {
+      isShown: ({ name }) => matchesQuery(call, name),
+      describe: (consumer) => consumer,
+      keyOf: ({ name }) => name,
+    });
   },
 
   async reportConsumer(call) {

@@ -7,24 +7,34 @@ import { personalKeysIn } from '../../registry/keys/personal-keys.ts';
 import { changeKey, rotateKey, type KeyChange } from '../../registry/keys/change-key.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { nothingHere } from '../error-answers.ts';
-import { bodyOf, type Call, etagOf, guardOf, matchesQuery, operationsAbout, sendList } from './call.ts';
-import { keyRecord } from './resource-records.ts';
+import {
+  answerRecord,
+  bodyOf,
+  type Answer,
+  type Call,
+  guardOf,
+  matchesQuery,
+  operationsAbout,
+  sendList,
+} from './call.ts';
+import { answerNewKey, keyRecord } from './resource-records.ts';
+import type { Generation } from '../../store/records.ts';
 
-async function describe(registry: Registry, key: Key): Promise<object> {
-  return keyRecord(key, await readKeyUse(registry, key.id));
+/** A key, under an ETag that counts its uses, too. */
+async function answerKey(registry: Registry, { value, generation }: Generation<Key>): Promise<Answer> {
+  const lastUsedAt = await readKeyUse(registry, value.id);
+  return answerRecord(keyRecord(value, lastUsedAt), generation, lastUsedAt === null ? 0 : Date.parse(lastUsedAt));
 }
 
 export const keyOperations = operationsAbout('organization', {
   async listKeys(call) {
     const { registry, org } = call;
     const ofPeople = (await personalKeysIn(registry, org)).map(({ key }) => key);
-    return sendList(
-      call,
-      [...(await listKeys(registry, org)), ...ofPeople],
-      (key) => describe(registry, key),
-      ({ id }) => id,
-      ({ name }) => matchesQuery(call, name),
-    );
+    return sendList(call, [...(await listKeys(registry, org)), ...ofPeople], {
+      isShown: ({ name }) => matchesQuery(call, name),
+      describe: async (key) => keyRecord(key, await readKeyUse(registry, key.id)),
+      keyOf: ({ id }) => id,
+    });
   },
 
   async createKey(call) {
@@ -40,39 +50,31 @@ export const keyOperations = operationsAbout('organization', {
         '/scopes',
         'has keys, and a key for some resources makes none: use approve, or leave out resources',
       );
-    const { key, text } = await createKey(registry, { ...given, org }, author);
-    const headers = { Location: `${context.url}/v1/keys/${key.id}` };
-    return { status: 201, headers, body: { ...keyRecord(key, null), secret: text } };
+    return answerNewKey(await createKey(registry, { ...given, org }, author), context.url);
   },
 
   async getKey({ registry, org, path }) {
     const stored = await registry.refs.read<Key>(keyRef(path['key']!));
     if (stored === null || (await allowedHere(registry, org, stored.value)) === null)
       throw new RegistryError('not_found', nothingHere);
-    const lastUsedAt = await readKeyUse(registry, stored.value.id);
-    const etag = etagOf(stored.generation, lastUsedAt === null ? 0 : Date.parse(lastUsedAt));
-    return { status: 200, headers: { ETag: etag }, body: keyRecord(stored.value, lastUsedAt) };
+    return answerKey(registry, stored);
   },
 
   async updateKey(call) {
     const { registry, org, path, author, query } = call;
-    const { value, generation } = await changeKey(registry, org, path['key']!, bodyOf<KeyChange>(call), author, {
+    const changed = await changeKey(registry, org, path['key']!, bodyOf<KeyChange>(call), author, {
       guard: guardOf(call),
       judge: (grant) => requireToHandOn(call, grant),
       last: query['last'] === true,
     });
-    const lastUsedAt = await readKeyUse(registry, value.id);
-    const etag = etagOf(generation, lastUsedAt === null ? 0 : Date.parse(lastUsedAt));
-    return { status: 200, headers: { ETag: etag }, body: keyRecord(value, lastUsedAt) };
+    return answerKey(registry, changed);
   },
 
   async rotateKey(call) {
     const { registry, org, path, author, body, context } = call;
     const { overlap } = (body?.value ?? { overlap: 86_400 }) as { overlap: number };
     const judge = (grant: Grant) => requireToHandOn(call, grant);
-    const { key, text } = await rotateKey(registry, org, path['key']!, overlap, author, { judge });
-    const headers = { Location: `${context.url}/v1/keys/${key.id}` };
-    return { status: 201, headers, body: { ...keyRecord(key, null), secret: text } };
+    return answerNewKey(await rotateKey(registry, org, path['key']!, overlap, author, { judge }), context.url);
   },
 
   async revokeKey(call) {

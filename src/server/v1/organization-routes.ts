@@ -1,8 +1,8 @@
 import { teamsOf } from '../../config/organization-config.ts';
-import { grantsIn, isAllowed, mayCreateOrganization, organizationsOf } from '../../model/access.ts';
+import { grantsIn, isAllowed, mayCreateOrganization, organizationsOf, type Principal } from '../../model/access.ts';
 import { parseCoordinate, type ResourceType } from '../../model/address.ts';
 import { keyRef, type Key, type Person } from '../../model/key.ts';
-import { readAudit, type AuditFilter, type AuditPosition, readChanges } from '../../registry/audit.ts';
+import { readAudit, type AuditFilter, type AuditPosition, type AuditStep, readChanges } from '../../registry/audit.ts';
 import { readKeyUse } from '../../registry/keys/keys.ts';
 import { listMembers, groupsHere, rightsIn, rightsOf, type RightsHere } from '../../registry/keys/people.ts';
 import { createOrganization, giveRights, takeRights, type NewRights } from '../../registry/keys/change-rights.ts';
@@ -16,11 +16,10 @@ import {
 import type { Registry } from '../../registry/registry.ts';
 import { quotasOf, usageOf } from '../../registry/maintenance/quotas.ts';
 import {
+  answerRecord,
   bodyOf,
   type Answer,
-  etagOf,
   guardOf,
-  positionOf,
   sendPage,
   type Call,
   operationsAbout,
@@ -44,13 +43,12 @@ export const organizationOperations = {
 
     async listRights(call) {
       const { registry, org } = call;
-      const after = positionOf(call, Number.isSafeInteger as (value: unknown) => value is number) ?? 0;
       const all = (await rightsIn(registry, org)).map((given, index) => ({ given, index: index + 1 }));
-      return sendPage(
+      return sendPage<(typeof all)[number], number>(
         call,
-        all.slice(after),
-        ({ given }) => rightsRecord(given),
-        ({ index }) => index,
+        (after) => all.slice(after ?? 0),
+        { describe: ({ given }) => rightsRecord(given), keyOf: ({ index }) => index },
+        Number.isSafeInteger,
       );
     },
 
@@ -70,18 +68,16 @@ export const organizationOperations = {
       const here = await rightsIn(registry, org);
       const idOf = ({ actor }: Person) => actor.replace(/^user:/, '');
       const all = (await listMembers(registry, org)).toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
-      return sendSorted(
-        call,
-        all,
-        async (member) => ({
+      return sendSorted(call, all, {
+        describe: async (member) => ({
           id: idOf(member),
           name: member.name,
           signedInAt: member.signedInAt,
           groups: groupsHere(here, member),
           rights: (await rightsOf(registry, member))[org] ?? [],
         }),
-        idOf,
-      );
+        keyOf: idOf,
+      });
     },
 
     async listAudit(call) {
@@ -94,15 +90,13 @@ export const organizationOperations = {
         ...(since !== undefined && { since: Date.parse(since) }),
         ...(until !== undefined && { until: Date.parse(until) }),
       };
-      const position = positionOf(call, isAuditPosition);
       // The audit log of this organization has no changes of another one's resources.
       const isForeign = named !== null && named.coordinate.org !== org;
-      const entries = isForeign ? [] : readAudit(registry, org, filter, position);
-      return sendPage(
+      return sendPage<AuditStep, AuditPosition>(
         call,
-        entries,
-        ({ entry }) => entry,
-        ({ position: reached }) => reached,
+        (position) => (isForeign ? [] : readAudit(registry, org, filter, position)),
+        { describe: ({ entry }) => entry, keyOf: ({ position }) => position },
+        isAuditPosition,
       );
     },
   }),
@@ -112,15 +106,10 @@ export const organizationOperations = {
       const { registry, principal } = call;
       const all =
         principal.kind === 'operator' ? await listOrganizations(registry) : organizationsOf(principal).toSorted();
-      return sendSorted(
-        call,
-        all,
-        (organization) => ({
-          organization,
-          rights: grantsIn(principal, organization).map(({ scopes, resources }) => ({ scopes, resources })),
-        }),
-        (organization) => organization,
-      );
+      return sendSorted(call, all, {
+        describe: (organization) => ({ organization, rights: rightsFor(principal, organization) }),
+        keyOf: (organization) => organization,
+      });
     },
 
     async createOrganization(call) {
@@ -155,18 +144,15 @@ export const organizationOperations = {
     },
 
     async getMe({ registry, principal, org }) {
-      if (principal.kind === 'key') {
-        const key = await registry.refs.read<Key>(keyRef(principal.id));
-        const record = keyRecord(key!.value, await readKeyUse(registry, principal.id));
-        return { status: 200, body: { organization: org, key: record } };
-      }
-      const rights = grantsIn(principal, org).map(({ scopes, resources }) => ({ scopes, resources }));
-      const user = { id: principal.id, rights, organizations: organizationsOf(principal) };
-      if (principal.kind === 'operator' || principal.key === undefined)
-        return { status: 200, body: { organization: org, user } };
-      const key = await registry.refs.read<Key>(keyRef(principal.key));
-      const record = keyRecord(key!.value, await readKeyUse(registry, principal.key));
-      return { status: 200, body: { organization: org, key: record, user } };
+      const id = principal.kind === 'key' ? principal.id : principal.kind === 'user' ? principal.key : undefined;
+      const stored = id === undefined ? null : (await registry.refs.read<Key>(keyRef(id)))!.value;
+      const key = stored && keyRecord(stored, await readKeyUse(registry, stored.id));
+      const user = principal.kind !== 'key' && {
+        id: principal.id,
+        rights: rightsFor(principal, org),
+        organizations: organizationsOf(principal),
+      };
+      return { status: 200, body: { organization: org, ...(key && { key }), ...(user && { user }) } };
     },
   }),
   ...operationsAbout('part', {
@@ -205,17 +191,13 @@ function answerWith(
   organization: string,
   { configured: names, generation, ...settings }: CurrentSettings,
 ): Answer {
-  return {
-    status: 200,
-    headers: { ETag: etagOf(generation) },
-    body: {
-      organization,
-      ...settings,
-      configured: names.includes('ruleset'),
-      teams: teamsOf(config, organization),
-      fromConfiguration: names,
-    },
-  };
+  const configured = names.includes('ruleset');
+  const teams = teamsOf(config, organization);
+  return answerRecord({ organization, ...settings, configured, teams, fromConfiguration: names }, generation);
+}
+
+function rightsFor(principal: Principal, org: string): object[] {
+  return grantsIn(principal, org).map(({ scopes, resources }) => ({ scopes, resources }));
 }
 
 function rightsRecord({ id, issuer, group, subject, scopes, resources }: Omit<RightsHere, 'org'>): object {

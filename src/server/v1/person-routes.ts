@@ -12,7 +12,7 @@ import {
 import { listKeys } from '../../registry/keys/list-keys.ts';
 import { readKeyUse, revokeKey } from '../../registry/keys/keys.ts';
 import { bodyOf, type Call, type Answer, operationsAbout, sendList } from './call.ts';
-import { keyRecord } from './resource-records.ts';
+import { answerNewKey, keyRecord } from './resource-records.ts';
 import { nothingHere } from '../error-answers.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { Watch } from '../../model/event.ts';
@@ -35,23 +35,16 @@ function personWithSession(call: Call): string {
 export const personOperations = operationsAbout('itself', {
   async listMyKeys(call) {
     const keys: Key[] = await listKeys(call.registry, personOf(call));
-    return sendList(
-      call,
-      keys,
-      async (key) => keyRecord(key, await readKeyUse(call.registry, key.id)),
-      ({ id }) => id,
-    );
+    return sendList(call, keys, {
+      describe: async (key) => keyRecord(key, await readKeyUse(call.registry, key.id)),
+      keyOf: ({ id }) => id,
+    });
   },
 
   async createMyKey(call) {
     const { registry, author } = call;
-    const { key, text } = await createPersonalKey(
-      registry,
-      personWithSession(call),
-      bodyOf<NewPersonalKey>(call),
-      author,
-    );
-    return { status: 201, body: { ...keyRecord(key, null), secret: text } };
+    const given = bodyOf<NewPersonalKey>(call);
+    return answerNewKey(await createPersonalKey(registry, personWithSession(call), given, author));
   },
 
   async revokeMyKey(call) {
@@ -76,7 +69,8 @@ export const personOperations = operationsAbout('itself', {
   },
 
   async listMyWatches(call) {
-    return sendList(call, await listWatches(call.registry, personOf(call)), watchRecord, ({ id }) => id);
+    const watches = await listWatches(call.registry, personOf(call));
+    return sendList(call, watches, { describe: watchRecord, keyOf: ({ id }) => id });
   },
 
   async createMyWatch(call) {
@@ -109,7 +103,7 @@ export async function askForKeyOf({ registry, url }: Context, body: unknown, add
 export async function takeKeyOf({ registry }: Context, body: unknown, address: string | null): Promise<Answer> {
   const taken = await takeKey(registry, (body as { deviceCode: string }).deviceCode, address);
   if (taken.state !== 'granted') return { status: 200, body: { state: taken.state } };
-  return { status: 201, body: { ...keyRecord(taken.key, null), secret: taken.text } };
+  return answerNewKey(taken);
 }
 
 function watchRecord({ id, org, resources, events, rhythm, begins }: Watch): object {

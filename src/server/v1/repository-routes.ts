@@ -20,16 +20,14 @@ import { readJson } from '../../registry/stored.ts';
 import { within } from '../../scheduling/waiting.ts';
 import { nothingHere } from '../error-answers.ts';
 import {
+  answerRecord,
   type Answer,
   type Call,
   type Calls,
   type Routes,
-  isText,
-  positionOf,
   sendPage,
   bodyOf,
   matchesQuery,
-  etagOf,
   guardOf,
   operationsAbout,
   sendSorted,
@@ -78,17 +76,11 @@ export function createSyncRoutes<A extends 'resource' | 'site'>(
     async 'list{one}Syncs'(call) {
       const { registry } = call;
       const synced = syncedOf(call);
-      const { org } = synced;
-      const before = positionOf(call, isText);
-      async function* runs() {
-        for await (const run of newestRuns(registry, org, before)) if (isAbout(synced, run)) yield run;
-      }
-      return sendPage(
-        call,
-        runs(),
-        (run) => describeRun(call, synced, run),
-        ({ id }) => id,
-      );
+      return sendPage(call, (before) => newestRuns(registry, synced.org, before), {
+        isShown: (run) => isAbout(synced, run),
+        describe: (run) => describeRun(call, synced, run),
+        keyOf: ({ id }) => id,
+      });
     },
 
     async 'get{one}Sync'(call) {
@@ -165,15 +157,11 @@ export const repositoryOperations = operationsAbout('organization', {
   async listRepositories(call) {
     const { query } = call;
     const { state } = query;
-    const shown = (await followed(call)).filter(
-      (each) => (state === undefined || each.state === state) && matchesQuery(call, each.repository),
-    );
-    return sendSorted(
-      call,
-      shown,
-      (item) => item,
-      ({ repository, id }) => `${repository} ${id}`,
-    );
+    return sendSorted(call, await followed(call), {
+      isShown: (each) => (state === undefined || each.state === state) && matchesQuery(call, each.repository),
+      describe: (item) => item,
+      keyOf: ({ repository, id }) => `${repository} ${id}`,
+    });
   },
 
   listOwners: async ({ registry, org }) => ({ status: 200, body: { items: await describeOwners(registry, org) } }),
@@ -222,16 +210,11 @@ export const repositoryOperations = operationsAbout('organization', {
   async listRepositorySyncs(call) {
     const { registry, org } = call;
     const { id } = await findFollowed(call, call.path['repository']!);
-    const before = positionOf(call, isText);
-    async function* runs() {
-      for await (const run of newestRuns(registry, org, before)) if (run.repository === id) yield run;
-    }
-    return sendPage(
-      call,
-      runs(),
-      (run) => describeRepositoryRun(run),
-      (run) => run.id,
-    );
+    return sendPage(call, (before) => newestRuns(registry, org, before), {
+      isShown: (run) => run.repository === id,
+      describe: (run) => describeRepositoryRun(run),
+      keyOf: (run) => run.id,
+    });
   },
 
   async getRepositorySync({ registry, principal, org, path }) {
@@ -316,7 +299,7 @@ async function describeConnected(
     document: document && { outcome: document.outcome, version: document.label },
     ...(releases && { releases }),
   };
-  return { status: 200, headers: { ETag: etagOf(generation, repository?.generation ?? 0) }, body };
+  return answerRecord(body, generation, repository?.generation ?? 0);
 }
 
 /** How the repository of a connection is followed, as described in the API. */

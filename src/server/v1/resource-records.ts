@@ -4,6 +4,7 @@ import { repositoryName } from '../../model/connection.ts';
 import { eventTypeOf, shownUrl, type Delivery, type Webhook, type WebhookHealth } from '../../model/event.ts';
 import { gateSettingsOf } from '../../model/gate.ts';
 import { wholeOwnership } from '../../model/ownership.ts';
+import type { Answer } from './call.ts';
 import type { Key } from '../../model/key.ts';
 import { coordinateOf, nameOf, type Resource, type Version } from '../../model/resource.ts';
 import type { Generation } from '../../store/records.ts';
@@ -87,6 +88,12 @@ export function keyRecord(key: Key, lastUsedAt: string | null): object {
     revokedAt,
     lastUsedAt,
   };
+}
+
+/** Answers with a key that was just made, whose secret is told only now. `url`: that of the registry, where a list has it. */
+export function answerNewKey({ key, text }: { key: Key; text: string }, url?: string): Answer {
+  const headers = url === undefined ? {} : { Location: `${url}/v1/keys/${key.id}` };
+  return { status: 201, headers, body: { ...keyRecord(key, null), secret: text } };
 }
 
 /** A webhook endpoint as described in the API, without its secrets. */

@@ -20,12 +20,11 @@ import { resolveRuleset } from '../../registry/gate/ruleset-gate.ts';
 import { resourceRef, type Resource, findVersion } from '../../model/resource.ts';
 import { findForCall, requireAttachable, requireScope, requireScopeToMake, requireToMove } from './require-scope.ts';
 import {
+  answerRecord,
   bodyOf,
   etagOf,
   guardOf,
-  isText,
   matchesQuery,
-  positionOf,
   sendPage,
   type Answer,
   type ResourceCall,
@@ -44,20 +43,13 @@ export const resourceOperations = {
   ...operationsAbout('itself', {
     async 'list{many}'(call) {
       const { registry, principal, org, type, context } = call;
-      const after = positionOf(call, isText);
-      async function* matching() {
-        const isDeleted = call.query['deleted'] === true;
-        for await (const resource of readableResources(registry, principal, org, type!, after, isDeleted)) {
-          if (isDeleted && !isRestorable(resource.value, registry.now())) continue;
-          if (matchesQuery(call, resource.value.name, resource.value.slug)) yield resource;
-        }
-      }
-      return sendPage(
-        call,
-        matching(),
-        (found) => resourceRecord(context.url, found),
-        ({ value }) => value.slug,
-      );
+      const isDeleted = call.query['deleted'] === true;
+      return sendPage(call, (after) => readableResources(registry, principal, org, type!, after, isDeleted), {
+        isShown: ({ value }) =>
+          (!isDeleted || isRestorable(value, registry.now())) && matchesQuery(call, value.name, value.slug),
+        describe: (found) => resourceRecord(context.url, found),
+        keyOf: ({ value }) => value.slug,
+      });
     },
 
     async 'create{one}'(call) {
@@ -84,8 +76,7 @@ export const resourceOperations = {
       const { registry, principal, org, type, path, context } = call;
       const coordinate: Coordinate = { org, type: type!, slug: Object.values(path)[0]! };
       const found = await findReadable(registry, principal, coordinate);
-      if (found !== null)
-        return { status: 200, headers: { ETag: etagOf(found.generation) }, body: resourceRecord(context.url, found) };
+      if (found !== null) return answerRecord(resourceRecord(context.url, found), found.generation);
       const rejected = await findRejected(registry, principal, coordinate);
       if (rejected === null) throw new RegistryError('not_found', nothingHere);
       const { resource, report: digest, ...why } = rejected;
@@ -103,7 +94,7 @@ export const resourceOperations = {
       if (change.ruleset !== call.found.value.ruleset) requireAttachable(call, change.ruleset);
       const guard = await requireToMove(call, (current) => withPin(current, change));
       const changed = await changeResource(registry, coordinate, change, author, guard);
-      return { status: 200, headers: { ETag: etagOf(changed.generation) }, body: resourceRecord(context.url, changed) };
+      return answerRecord(resourceRecord(context.url, changed), changed.generation);
     },
 
     async 'delete{one}'(call) {
@@ -119,20 +110,17 @@ export const resourceOperations = {
 
     async 'list{one}Versions'(call) {
       const { found, context } = call;
-      return sendList(
-        call,
-        found.value.versions.toReversed(),
-        (version) => versionRecord(context.url, found.value, version),
-        ({ label }) => label,
-        ({ label }) => matchesQuery(call, label),
-      );
+      return sendList(call, found.value.versions.toReversed(), {
+        isShown: ({ label }) => matchesQuery(call, label),
+        describe: (version) => versionRecord(context.url, found.value, version),
+        keyOf: ({ label }) => label,
+      });
     },
 
     async 'get{one}Version'({ found, path, context }) {
       const version = findVersion(found.value, path['version']!);
       if (version === null) throw new RegistryError('not_found', nothingHere);
-      const body = versionRecord(context.url, found.value, version);
-      return { status: 200, headers: { ETag: etagOf(found.generation) }, body };
+      return answerRecord(versionRecord(context.url, found.value, version), found.generation);
     },
 
     async 'update{one}Version'(call) {
@@ -147,8 +135,7 @@ export const resourceOperations = {
       );
       if (call.query['dryRun'] === true) return foresee(call, status);
       const { generation, version } = await changeStatus(registry, coordinate, label, status, author, guard);
-      const body = versionRecord(context.url, generation.value, version);
-      return { status: 200, headers: { ETag: etagOf(generation.generation) }, body };
+      return answerRecord(versionRecord(context.url, generation.value, version), generation.generation);
     },
   }),
 };
@@ -166,7 +153,7 @@ export const undeleteOperations = operationsAbout('itself', {
       'versions' in value && 'latest' in value
         ? resourceRecord(url, { ...rest, value })
         : siteRecord(url, { ...rest, value });
-    return { status: 200, headers: { ETag: etagOf(restored.generation) }, body };
+    return answerRecord(body, restored.generation);
   },
 });
 
@@ -177,5 +164,5 @@ async function foresee(call: ResourceCall, status: NewStatus): Promise<Answer> {
   const { next, version } = foreseeStatus(registry, found.value, coordinate, path['version']!, status);
   const dependants = (await dependantsFor(call)).filter(({ uses }) => uses.version === version.label);
   const body = { ...versionRecord(context.url, next, version), dryRun: true, dependants: firstRecords(dependants) };
-  return { status: 200, headers: { ETag: etagOf(found.generation) }, body };
+  return answerRecord(body, found.generation);
 }

@@ -27,7 +27,7 @@ import { createReceiveHook } from './hook-routes.ts';
 import { createOperations } from './operations.ts';
 import { createRateLimit } from '../rate-limit.ts';
 import { askForKeyOf, takeKeyOf } from './person-routes.ts';
-import { keyRecord } from './resource-records.ts';
+import { answerNewKey } from './resource-records.ts';
 import { validatorOf } from './validate.ts';
 import { digestOf } from '../../model/digest.ts';
 import { corsHeaders, preflightHeaders } from '../headers.ts';
@@ -99,8 +99,7 @@ export function createV1(context: Omit<ServerContext, 'v1'>, operations = create
     const body = (await readIt())!.value;
     if (operation.id === 'askForKey') return askForKeyOf(context, body, request.ip ?? null);
     if (operation.id === 'takeKey') return takeKeyOf(context, body, request.ip ?? null);
-    const { key, text } = await exchangeToken((body as { token: string }).token, request.ip ?? null);
-    return { status: 201, body: { ...keyRecord(key, null), secret: text } };
+    return answerNewKey(await exchangeToken((body as { token: string }).token, request.ip ?? null));
   }
 
   const router = express.Router({ caseSensitive: true, strict: true });

@@ -18,14 +18,11 @@ import {
 import type { Generation } from '../../store/records.ts';
 import { nothingHere } from '../error-answers.ts';
 import {
+  answerRecord,
   bodyOf,
-  type Answer,
   type Call,
-  etagOf,
   guardOf,
-  isText,
   matchesQuery,
-  positionOf,
   sendPage,
   operationsAbout,
   sendSorted,
@@ -35,15 +32,11 @@ import { deliveryRecord, webhookRecord } from './resource-records.ts';
 export const webhookOperations = operationsAbout('part', {
   async listWebhooks(call) {
     const { registry, org } = call;
-    const shown = (await listWebhooks(registry, org)).filter(
-      ({ value }) => isCovered(call, value) && matchesQuery(call, shownUrl(value), value.description),
-    );
-    return sendSorted(
-      call,
-      shown,
-      async (webhook) => webhookRecord(webhook, (await readHealth(registry, webhook.value))?.value ?? null),
-      ({ value }) => value.id,
-    );
+    return sendSorted(call, await listWebhooks(registry, org), {
+      isShown: ({ value }) => isCovered(call, value) && matchesQuery(call, shownUrl(value), value.description),
+      describe: async (webhook) => webhookRecord(webhook, (await readHealth(registry, webhook.value))?.value ?? null),
+      keyOf: ({ value }) => value.id,
+    });
   },
 
   async createWebhook(call) {
@@ -88,16 +81,19 @@ export const webhookOperations = operationsAbout('part', {
   async listDeliveries(call) {
     const { registry, org, query } = call;
     const { id } = (await findCovered(call)).value;
-    const before = positionOf(call, isText);
-    async function* deliveries() {
+    async function* deliveries(before: string | null) {
       const names = await Array.fromAsync(registry.refs.list(deliveryRef(org, id, '')));
       for (const name of names.reverse()) {
         if (before !== null && name >= deliveryRef(org, id, before)) continue;
         const delivery = (await readAmong<Delivery>(registry, name))?.value;
-        if (delivery && (query['state'] === undefined || delivery.state === query['state'])) yield delivery;
+        if (delivery) yield delivery;
       }
     }
-    return sendPage(call, deliveries(), deliveryRecord, ({ event }) => event.id);
+    return sendPage(call, deliveries, {
+      isShown: ({ state }) => query['state'] === undefined || state === query['state'],
+      describe: deliveryRecord,
+      keyOf: ({ event }) => event.id,
+    });
   },
 
   async redeliverEvent(call) {
@@ -138,11 +134,7 @@ function isCovered({ principal, org }: Call, { resources }: Pick<Webhook, 'resou
   return part === null || (resources !== null && resources.every((glob) => part.includes(glob)));
 }
 
-async function describe(
-  { registry }: Call,
-  webhook: Generation<Webhook>,
-): Promise<Answer & { headers: Record<string, string>; body: object }> {
+async function describe({ registry }: Call, webhook: Generation<Webhook>) {
   const health = await readHealth(registry, webhook.value);
-  const headers = { ETag: etagOf(webhook.generation, health?.generation ?? 0) };
-  return { status: 200, headers, body: webhookRecord(webhook, health?.value ?? null) };
+  return answerRecord(webhookRecord(webhook, health?.value ?? null), webhook.generation, health?.generation ?? 0);
 }

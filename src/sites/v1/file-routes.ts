@@ -13,6 +13,7 @@ import {
 import { readPlace } from '../registry/bundles.ts';
 import { nothingHere } from '../../server/error-answers.ts';
 import {
+  answerRecord,
   bodyOf,
   type Answer,
   type SiteCall,
@@ -26,8 +27,11 @@ import { fileRecord } from './site-routes.ts';
 
 async function listOf(call: SiteCall, isShown: (path: string) => boolean): Promise<Answer> {
   const all = await listDrafts(call.registry, call.coordinate);
-  const shown = all.filter(({ path }) => isShown(path) && matchesQuery(call, path));
-  return sendSorted(call, shown, fileRecord, ({ path }) => path);
+  return sendSorted(call, all, {
+    isShown: ({ path }) => isShown(path) && matchesQuery(call, path),
+    describe: fileRecord,
+    keyOf: ({ path }) => path,
+  });
 }
 
 export const fileOperations = operationsAbout('site', {
@@ -54,7 +58,7 @@ export const fileOperations = operationsAbout('site', {
     const saved = await putDraft(call.registry, call.coordinate, call.path['file']!, bytes, call.author, {
       guard: guardOf(call),
     });
-    return { status: 200, headers: { ETag: etagOf(saved.generation.generation) }, body: fileRecord(saved) };
+    return answerRecord(fileRecord(saved), saved.generation.generation);
   },
 
   async getSiteFile(call) {
@@ -86,5 +90,5 @@ async function findOf(call: SiteCall, name: 'page' | 'file'): Promise<FoundDraft
 
 async function answerPage(call: SiteCall, draft: FoundDraft): Promise<Answer> {
   const body = { ...fileRecord(draft), ...(await readDraftPage(call.registry, draft)) };
-  return { status: 200, headers: { ETag: etagOf(draft.generation.generation) }, body };
+  return answerRecord(body, draft.generation.generation);
 }

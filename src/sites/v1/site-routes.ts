@@ -15,12 +15,11 @@ import { deleteRecord, isRestorable } from '../../registry/lives.ts';
 import { changeSite, createSiteRecord, type SiteChange } from '../registry/site-record.ts';
 import { nothingHere } from '../../server/error-answers.ts';
 import {
+  answerRecord,
   bodyOf,
   etagOf,
   guardOf,
-  isText,
   matchesQuery,
-  positionOf,
   sendPage,
   type Answer,
   type SiteCall,
@@ -42,16 +41,12 @@ export const siteOperations = {
       const { registry, principal, org, context } = call;
       const isDeleted = call.query['deleted'] === true;
       const all = await listReadableSites(registry, principal, org, isDeleted);
-      const shown = all.filter(
-        ({ value }) =>
+      return sendSorted(call, all, {
+        isShown: ({ value }) =>
           (!isDeleted || isRestorable(value, registry.now())) && matchesQuery(call, value.title, value.slug),
-      );
-      return sendSorted(
-        call,
-        shown,
-        (found) => siteRecord(context.url, found),
-        ({ value }) => value.slug,
-      );
+        describe: (found) => siteRecord(context.url, found),
+        keyOf: ({ value }) => value.slug,
+      });
     },
 
     async createSite(call) {
@@ -65,21 +60,13 @@ export const siteOperations = {
     },
   }),
   ...operationsAbout('site', {
-    getSite: async ({ found, context }) => ({
-      status: 200,
-      headers: { ETag: etagOf(found.generation) },
-      body: siteRecord(context.url, found),
-    }),
+    getSite: async ({ found, context }) => answerRecord(siteRecord(context.url, found), found.generation),
 
     async updateSite(call) {
       const change = bodyOf<SiteChange>(call);
       if (change.visibility !== undefined) requireScope(call, 'admin');
       const changed = await changeSite(call.registry, call.coordinate, change, call.author, guardOf(call));
-      return {
-        status: 200,
-        headers: { ETag: etagOf(changed.generation) },
-        body: siteRecord(call.context.url, changed),
-      };
+      return answerRecord(siteRecord(call.context.url, changed), changed.generation);
     },
 
     async deleteSite(call) {
@@ -130,16 +117,12 @@ export const siteOperations = {
     },
 
     async listDeployments(call) {
-      const before = positionOf(call, isText);
-      const all = deploymentsOf(call.found.value).filter(
-        ({ label }) => before === null || Number(label) < Number(before),
-      );
-      return sendPage(
-        call,
-        all.reverse(),
-        (deployment) => deploymentRecord(call.found.value, deployment),
-        ({ label }) => label,
-      );
+      const all = deploymentsOf(call.found.value).reverse();
+      const isBefore = ({ label }: Deployment, last: string | null) => last === null || Number(label) < Number(last);
+      return sendPage(call, (last) => all.filter((each) => isBefore(each, last)), {
+        describe: (deployment) => deploymentRecord(call.found.value, deployment),
+        keyOf: ({ label }) => label,
+      });
     },
 
     getSiteConnection: (call) => describeConnection(call, call.found),
@@ -238,5 +221,5 @@ async function describeConnection(
     outcome: state?.outcome ?? null,
     deployment: site.current,
   };
-  return { status: 200, headers: { ETag: etagOf(generation, followed?.generation ?? 0) }, body };
+  return answerRecord(body, generation, followed?.generation ?? 0);
 }
