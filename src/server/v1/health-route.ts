@@ -7,8 +7,8 @@ import { operationsAbout } from './call.ts';
 
 export const csvType = 'text/csv; charset=utf-8';
 
-export const healthOperations = operationsAbout('organization', {
-  /** How everything of the organization is doing, as JSON, or its list as CSV. */
+/** How everything of the organization that the asker may read is doing, as JSON, or its list as CSV. */
+const getHealth = operationsAbout('part', {
   async getHealth({ registry, principal, org, path, query, asker }) {
     if (path['organization'] !== org) throw new RegistryError('not_found', nothingHere);
     const { rule, concern, format } = query as { rule?: string; concern?: string; format?: string };
@@ -21,13 +21,18 @@ export const healthOperations = operationsAbout('organization', {
     if (format === 'csv') return { status: 200, text: { mediaType: csvType, text: csvOf(failing, rule) } };
     return { status: 200, body: { organization: org, ...health, formula, items: failing } };
   },
-
-  /** Asks for a replay of everything of the organization. */
-  async replayEverything({ registry, org, path, author }) {
-    if (path['organization'] !== org) throw new RegistryError('not_found', nothingHere);
-    return { status: 202, body: await requestReplay(registry, org, author) };
-  },
 });
+
+export const healthOperations = {
+  ...getHealth,
+  /** Asks for a replay of everything of the organization. */
+  ...operationsAbout('organization', {
+    async replayEverything({ registry, org, path, author }) {
+      if (path['organization'] !== org) throw new RegistryError('not_found', nothingHere);
+      return { status: 202, body: await requestReplay(registry, org, author) };
+    },
+  }),
+};
 
 const columns = ['resource', 'name', 'version', 'published', 'owner', 'lifecycle', 'score'] as const;
 const counted = ['errors', 'warnings', 'undated', 'behind', 'age'] as const;

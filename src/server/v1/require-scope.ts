@@ -99,7 +99,7 @@ export function requireAttachable({ principal, org: own }: Call, ruleset: string
 export function requireOrganizationScope({ principal, org }: Call, scope: Scope): void {
   if (isAllowed(principal, scope, { org })) return;
   const isPart = grantsIn(principal, org).some(({ resources }) => resources !== null);
-  throw lacksScope(scope, isPart ? ' for the whole organization' : '');
+  throw lacksScope(scope, isPart ? ' for the whole organization, not for some of its resources' : '');
 }
 
 /**

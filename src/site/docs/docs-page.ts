@@ -171,6 +171,8 @@ interface Operation {
   summary: string;
   tags: string[];
   'x-scope'?: string;
+  /** `organization`: for all of it; a key limited to some resources is refused. */
+  'x-scope-of'?: string;
 }
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'];
@@ -184,10 +186,10 @@ function describeOperations(management: unknown): string {
   const sections = tags.map(({ name, description }) => {
     const rows = operations
       .filter((operation) => operation.tags.includes(name))
-      .map(({ method, path, summary, 'x-scope': scope }) => [
+      .map(({ method, path, summary, 'x-scope': scope, 'x-scope-of': of }) => [
         `\`${method.toUpperCase()} ${path}\``,
         summary,
-        scope === undefined ? '' : `\`${scope}\``,
+        scope === undefined ? '' : `\`${scope}\`${of === undefined ? '' : ' (whole organization)'}`,
       ]);
     return `### ${name}\n\n${description}\n\n${table(['operation', 'what', 'scope'], rows)}`;
   });

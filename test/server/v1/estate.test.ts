@@ -72,7 +72,8 @@ test('a replay of everything says what fails the ruleset of today, and checks on
   expect(compiled).toHaveLength(2);
 
   const narrow = await api.makeKey({ scopes: ['read'], resources: ['apis/*', 'schemas/*'] });
-  expect((await api.call('GET', '/v1/organizations/acme/health', { key: narrow })).status).toBe(403);
+  expect(await failing('?rule=operation-summary', narrow)).toEqual([]);
+  expect(await failing('?concern=blocked', narrow)).toEqual([['@acme/apis/bad', 1, []]]);
   const { items, replay } = await health(api);
   expect(items.find(({ resource }) => resource === '@acme/apis/bad')!.recheckedAt).not.toBeNull();
   expect(items.find(({ resource }) => resource === '@acme/apis/free')!.recheckedAt).toBeNull();

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { routes } from '../../../src/server/v1/routes.ts';
 import { description } from './described.ts';
 import { credentials, openWorld, type World } from './matrix.ts';
 
@@ -32,6 +33,19 @@ describe.each(rows)('%s %s', (operation, slug, ...expected) => {
       Object.fromEntries(credentials.map((name, index) => [name, expected[index]])),
     );
   });
+});
+
+test('what a key limited to some resources may not have at all is described so, and its refusal says what it takes', async () => {
+  const { paths } = description.document as { paths: Record<string, Record<string, Record<string, unknown>>> };
+  const wrong: string[] = [];
+  for (const { id, path, method } of description.operations) {
+    const isWhole = paths[path]![method]!['x-scope-of'] === 'organization';
+    if (isWhole !== (routes.get(id)?.about === 'organization')) wrong.push(id);
+    if (!isWhole || !rows.some(([operation, slug]) => operation === id && slug === '-')) continue;
+    const { status, json } = await world.observe(id, '-', 'narrow-admin');
+    if (status !== 403 || !String(json['detail']).includes('for the whole organization')) wrong.push(`${id} ${status}`);
+  }
+  expect(wrong).toEqual([]);
 });
 
 test('what is private to another is answered exactly as what is absent', async () => {
