@@ -1,21 +1,12 @@
 import { performance } from 'node:perf_hooks';
 
-/** Runs the task of an owner in one of the next bursts. */
-export type Bursts = <T>(owner: string, task: () => Promise<T>) => Promise<T>;
-
-export interface BurstOptions {
-  /** Tasks in a burst. */
-  size: number;
-  /** Longest pause between two bursts, in milliseconds. */
-  longestPause: number;
-}
-
 /**
  * Lets a flood of small tasks take no more than about half of the event loop, however fast it is: a
  * pause after each burst is twice as long as the loop was busy since the one before ended. A task
- * that comes alone starts at once. Owners take turns. Nothing is refused.
+ * that comes alone starts at once. Owners take turns. Nothing is refused. `size`: tasks in a burst;
+ * `longestPause`: between two bursts, in milliseconds.
  */
-export function createBursts({ size, longestPause }: BurstOptions): Bursts {
+export function createBursts({ size, longestPause }: { size: number; longestPause: number }) {
   /** The owner that had its turn last is the last one. */
   const waiting = new Map<string, (() => void)[]>();
   let running = 0;
@@ -48,7 +39,7 @@ export function createBursts({ size, longestPause }: BurstOptions): Bursts {
     );
   }
 
-  return async (owner, task) => {
+  return async <T>(owner: string, task: () => Promise<T>): Promise<T> => {
     await new Promise<void>((resolve) => {
       waiting.getOrInsert(owner, []).push(resolve);
       begin();

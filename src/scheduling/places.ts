@@ -1,24 +1,39 @@
 import PQueue from 'p-queue';
 
 /**
- * Slots for the background work of many organizations. One has at most half of them, so its slow
- * work cannot stop the others.
+ * Queues by name, which do not wait for each other. Each runs its work in the order of the calls, so
+ * many at once.
  */
-export interface Places {
-  /** Runs the work when a slot is free. */
-  take<T>(org: string, work: () => Promise<T>): Promise<T>;
-  /** The number of tasks running now. */
-  running(): number;
-  /** Resolves when nothing runs or waits. */
-  onIdle(): Promise<void>;
+export function createQueues(atOnce: number) {
+  const queues = new Map<string, PQueue>();
+  return {
+    /** Runs the work in the queue of this name. */
+    async add<T>(name: string, work: () => Promise<T>): Promise<T> {
+      const queue = queues.getOrInsertComputed(name, () => new PQueue({ concurrency: atOnce }));
+      try {
+        return await queue.add(work);
+      } finally {
+        if (queue.size === 0 && queue.pending === 0 && queues.get(name) === queue) queues.delete(name);
+      }
+    },
+    /** How much waits in the queue of this name. */
+    waiting: (name: string) => queues.get(name)?.size ?? 0,
+    /** Resolves when nothing runs or waits. */
+    onIdle: async () => void (await Promise.all([...queues.values()].map((queue) => queue.onIdle()))),
+  };
 }
 
+/** See `createPlaces`. */
+export type Places = ReturnType<typeof createPlaces>;
+
 /**
+ * Slots for the background work of many organizations. One has at most half of them, so its slow
+ * work cannot stop the others.
  * `patience`: milliseconds after which work gives its slot back and goes on in one of twice as many
  * slots for slow work, if one is free. So a few remotes that never answer do not hold up the other
  * work of their organization. Null: work keeps its slot.
  */
-export function createPlaces(count: number, { patience = null }: { patience?: number | null } = {}): Places {
+export function createPlaces(count: number, { patience = null }: { patience?: number | null } = {}) {
   const quick = createShared(count);
   const slow = createShared(2 * count);
   let running = 0;
@@ -40,7 +55,8 @@ export function createPlaces(count: number, { patience = null }: { patience?: nu
   }
 
   return {
-    async take<T>(org: string, work: () => Promise<T>) {
+    /** Runs the work when a slot is free. */
+    async take<T>(org: string, work: () => Promise<T>): Promise<T> {
       const { promise, resolve, reject } = Promise.withResolvers<T>();
       await quick.add(org, () => {
         running++;
@@ -51,60 +67,43 @@ export function createPlaces(count: number, { patience = null }: { patience?: nu
       });
       return promise;
     },
+    /** The number of tasks running now. */
     running: () => running,
-    async onIdle() {
+    /** Resolves when nothing runs or waits. */
+    async onIdle(): Promise<void> {
       await quick.onIdle();
       await slow.onIdle();
     },
   };
 }
 
-interface Shared {
-  add(org: string, work: () => Promise<void>): Promise<void>;
-  onIdle(): Promise<void>;
-}
-
 /** Slots of which one organization has at most half. */
-function createShared(count: number): Shared {
+function createShared(count: number) {
   const all = new PQueue({ concurrency: count });
-  const shares = new Map<string, PQueue>();
+  const shares = createQueues(Math.ceil(count / 2));
   return {
-    async add(org, work) {
-      const share = shares.getOrInsertComputed(org, () => new PQueue({ concurrency: Math.ceil(count / 2) }));
-      try {
-        await share.add(() => all.add(work));
-      } finally {
-        if (share.size === 0 && share.pending === 0 && shares.get(org) === share) shares.delete(org);
-      }
-    },
-    async onIdle() {
-      await Promise.all([...shares.values()].map((share) => share.onIdle()));
+    add: (org: string, work: () => Promise<void>) => shares.add(org, () => all.add(work)),
+    async onIdle(): Promise<void> {
+      await shares.onIdle();
       await all.onIdle();
     },
   };
 }
 
 /**
- * Places for requests that stay open while they wait: of one asker, of one organization, and of all.
- * No organization can take those of the others.
+ * Places for requests that stay open while they wait: of one asker, of one organization, and of all,
+ * each with how many may be taken at once. No organization can take those of the others.
  */
-export interface WaitingPlaces {
-  /** Takes a place. Returns a function that gives it back; null: there is none. */
-  take(org: string, asker: string): (() => void) | null;
-}
-
-/** How many places may be taken at once. */
-export interface MaxPlaces {
-  ofOne: number;
-  ofOrganization: number;
-  ofAll: number;
-}
-
-export function createWaitingPlaces({ ofOne, ofOrganization, ofAll }: MaxPlaces): WaitingPlaces {
+export function createWaitingPlaces({
+  ofOne,
+  ofOrganization,
+  ofAll,
+}: Record<'ofOne' | 'ofOrganization' | 'ofAll', number>) {
   const counts = new Map<string, number>();
   const count = (name: string): number => counts.get(name) ?? 0;
   return {
-    take(org, asker) {
+    /** Takes a place. Returns a function that gives it back; null: there is none. */
+    take(org: string, asker: string): (() => void) | null {
       const names = { all: 'all', org: `organization ${org}`, asker: `asker ${asker}` };
       if (count(names.all) >= ofAll || count(names.org) >= ofOrganization || count(names.asker) >= ofOne) return null;
       for (const name of Object.values(names)) counts.set(name, count(name) + 1);

@@ -1,5 +1,5 @@
-import PQueue from 'p-queue';
 import { RegistryError } from '../model/errors.ts';
+import { createQueues } from './places.ts';
 import { setImmediate as othersTurn } from 'node:timers/promises';
 
 /**
@@ -14,25 +14,15 @@ const retryAfter = 5;
 /**
  * Limits how much work of one organization runs at once. Organizations do not wait for each other.
  */
-export interface Turns {
-  /** Rejects with `rate_limited` when too many requests of the organization are waiting. */
-  take<T>(org: string, work: () => Promise<T>): Promise<T>;
-}
-
-export function createTurns(): Turns {
-  const queues = new Map<string, PQueue>();
+export function createTurns() {
+  const queues = createQueues(atOnceOfOne);
   return {
-    async take(org, work) {
-      const queue = queues.getOrInsertComputed(org, () => new PQueue({ concurrency: atOnceOfOne }));
-      if (queue.size >= maxWaiting) {
-        const message = `Your organization has ${queue.size} documents waiting to be published. Send fewer at once.`;
-        throw new RegistryError('rate_limited', message, { retryAfter });
-      }
-      try {
-        return await queue.add(work);
-      } finally {
-        if (queue.size === 0 && queue.pending === 0) queues.delete(org);
-      }
+    /** Rejects with `rate_limited` when too many requests of the organization are waiting. */
+    async take<T>(org: string, work: () => Promise<T>): Promise<T> {
+      const waiting = queues.waiting(org);
+      if (waiting < maxWaiting) return queues.add(org, work);
+      const message = `Your organization has ${waiting} documents waiting to be published. Send fewer at once.`;
+      throw new RegistryError('rate_limited', message, { retryAfter });
     },
   };
 }
@@ -41,20 +31,8 @@ export function createTurns(): Turns {
  * Runs work with the same name in the order of the calls, one at a time. Work with different names
  * runs concurrently.
  */
-export type InOrder = <T>(name: string, work: () => Promise<T>) => Promise<T>;
-
-export function createInOrder(): InOrder {
-  const last = new Map<string, Promise<unknown>>();
-  return async (name, work) => {
-    const before = last.get(name) ?? Promise.resolve();
-    const mine = before.then(work, work);
-    last.set(name, mine);
-    try {
-      return await mine;
-    } finally {
-      if (last.get(name) === mine) last.delete(name);
-    }
-  };
+export function createInOrder() {
+  return createQueues(1).add;
 }
 
 /** Hands out so many of all at a time, and lets others have their turn in between. */

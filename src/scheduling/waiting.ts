@@ -18,22 +18,19 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Pr
   return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', listener));
 }
 
-/** Wakes work at its time: one alarm for each name, of which the earliest counts. */
-export interface Alarms {
-  /** `milliseconds`: from now. Counts for nothing after `close`. */
-  set(name: string, milliseconds: number): void;
-  close(): void;
-}
+/** The longest time that a timer can wait, in milliseconds; a later alarm rings then, and is set again. */
+const longestTimer = 2 ** 31 - 1;
 
-/** The longest time that a timer can wait; a later alarm rings then, and is set again. */
-const longestTimer = 24 * 60 * 60_000;
-
-/** Creates alarms that keep no process running. `ring` must not throw. */
-export function createAlarms(ring: (name: string) => void): Alarms {
+/**
+ * Wakes work at its time: one alarm for each name, of which the earliest counts. Keeps no process
+ * running. `ring` must not throw.
+ */
+export function createAlarms(ring: (name: string) => void) {
   const set = new Map<string, { at: number; timer: NodeJS.Timeout }>();
   let isClosed = false;
   return {
-    set(name, milliseconds) {
+    /** `milliseconds`: from now. Counts for nothing after `close`. */
+    set(name: string, milliseconds: number): void {
       const wait = Math.min(Math.max(milliseconds, 0), longestTimer);
       const at = performance.now() + wait;
       const alarm = set.get(name);
@@ -45,10 +42,65 @@ export function createAlarms(ring: (name: string) => void): Alarms {
       }, wait).unref();
       set.set(name, { at, timer });
     },
-    close() {
+    close(): void {
       isClosed = true;
       for (const { timer } of set.values()) clearTimeout(timer);
       set.clear();
+    },
+  };
+}
+
+/** When work is done again. */
+interface Rhythm {
+  /** Milliseconds from now to the first round, and from the end of a round to the next. */
+  first: number;
+  pause: number;
+  /** The most of the time that the work gets, from 0 to 1: after a long round, all later ones wait. Default: all of it. */
+  share?: number;
+}
+
+/**
+ * Does work again and again until it is closed, one round at a time. What fails is told, and tried
+ * again the next time. Keeps no process running. `work`: the signal aborts on `close`.
+ */
+export function openRounds(
+  { first, pause, share = Infinity }: Rhythm,
+  work: (signal: AbortSignal) => Promise<unknown>,
+  failed: (error: unknown) => void,
+) {
+  const stopping = new AbortController();
+  let running: Promise<void> | null = null;
+  let isWoken = false;
+  let earliest = 0;
+
+  async function round(): Promise<void> {
+    const begun = performance.now();
+    await work(stopping.signal).catch((error: unknown) => (stopping.signal.aborted ? undefined : failed(error)));
+    const now = performance.now();
+    earliest = now + (now - begun) / share;
+    running = null;
+    wake(isWoken ? 0 : pause);
+    isWoken = false;
+  }
+
+  const alarms = createAlarms(() => {
+    if (running === null) running = round();
+    else isWoken = true;
+  });
+
+  /** The next round begins in so many milliseconds, if not before. */
+  function wake(milliseconds: number): void {
+    alarms.set('next', Math.max(milliseconds, earliest - performance.now()));
+  }
+
+  wake(first);
+  return {
+    wake,
+    /** Resolves when the running round has ended. */
+    async close(): Promise<void> {
+      stopping.abort();
+      alarms.close();
+      await running;
     },
   };
 }

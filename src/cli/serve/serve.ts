@@ -232,11 +232,9 @@ interface Background {
 }
 
 async function openBackground(registry: OpenRegistry, queue: SyncQueue, url: string): Promise<Background> {
-  const parts = [openDeliveries(registry, url), openFollower(registry), openCollector(registry)];
-  const expiry = openExpiry(registry);
+  const parts = [openDeliveries(registry, url), openFollower(registry), openCollector(registry), openExpiry(registry)];
   const end = async (): Promise<void> => {
     for (const part of parts) await part?.close();
-    expiry.close();
   };
   try {
     parts.push(await keepLog(registry));

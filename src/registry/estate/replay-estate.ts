@@ -12,6 +12,7 @@ import { policyOf } from '../gate/policy.ts';
 import { resolveRuleset } from '../gate/ruleset-gate.ts';
 import type { Registry, Author } from '../registry.ts';
 import { listOrganizations } from '../maintenance/organizations.ts';
+import { openRounds } from '../../scheduling/waiting.ts';
 
 /** How often a report names a rule. */
 export interface RuleCount extends Pick<Problem, 'rule' | 'severity' | 'ofRuleset'> {
@@ -197,28 +198,12 @@ function isAsked({ request, replay }: Kept): boolean {
  * and tries again at the next look.
  */
 export function openReplays(registry: Registry): { close(): Promise<void> } {
-  const stopping = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  let running: Promise<void> = Promise.resolve();
   // A server starts with other work.
   let allAt = registry.monotonic() + hour / 4;
   /** The generations of the requests that were looked at. */
   let seen = new Map<string, number>();
 
-  const plan = (pause: number): void => {
-    clearTimeout(timer);
-    if (!stopping.signal.aborted) timer = setTimeout(look, pause).unref();
-  };
-  const look = (): void => {
-    running = running
-      .then(replayDue)
-      .catch((error: unknown) => {
-        if (!stopping.signal.aborted) registry.log('warn', 'not replayed', { error: String(error) });
-      })
-      .then(() => plan(minute));
-  };
-  async function replayDue(): Promise<void> {
-    stopping.signal.throwIfAborted();
+  async function replayDue(signal: AbortSignal): Promise<void> {
     const requests = new Map<string, number>();
     for await (const { name, generation } of registry.refs.newest('estate/'))
       if (name.endsWith('/request')) requests.set(name.split('/')[1]!, generation);
@@ -231,8 +216,8 @@ export function openReplays(registry: Registry): { close(): Promise<void> } {
       // Another process is at it, or was when it ended: look again.
       if (kept.isRunning) seen.delete(org);
       if (kept.isRunning || !(isAsked(kept) || (isDaily && isOld(kept.replay)))) continue;
-      await replayEstate(registry, org, stopping.signal).catch((error: unknown) => {
-        if (stopping.signal.aborted || !isRegistryError(error)) throw error;
+      await replayEstate(registry, org, signal).catch((error: unknown) => {
+        if (signal.aborted || !isRegistryError(error)) throw error;
         registry.log('warn', 'not replayed', { org, code: error.code });
       });
     }
@@ -242,14 +227,14 @@ export function openReplays(registry: Registry): { close(): Promise<void> } {
     return !replay?.endedAt || registry.now().getTime() - Date.parse(replay.startedAt) >= day;
   }
 
-  const unwatch = registry.refs.watch((name) => void (/^estate\/.*\/request$/.test(name) && plan(0)));
-  plan(minute);
+  const rounds = openRounds({ first: minute, pause: minute }, replayDue, (error) =>
+    registry.log('warn', 'not replayed', { error: String(error) }),
+  );
+  const unwatch = registry.refs.watch((name) => void (/^estate\/.*\/request$/.test(name) && rounds.wake(0)));
   return {
-    async close() {
-      stopping.abort();
+    close() {
       unwatch();
-      clearTimeout(timer);
-      await running;
+      return rounds.close();
     },
   };
 }

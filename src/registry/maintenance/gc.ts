@@ -1,6 +1,7 @@
 import { hexOf, isDigest, type Digest } from '../../model/digest.ts';
 import { encodeJson, parseJson } from '../../model/json.ts';
 import { expiringKinds } from '../../model/record-places.ts';
+import { openRounds } from '../../scheduling/waiting.ts';
 import { listAll } from '../../store/bucket.ts';
 import { listLogs, readLogContents } from '../../store/log/check-log.ts';
 import { digestInKey, bringBack, putIntoQuarantine, quarantineKey } from '../../store/objects.ts';
@@ -203,36 +204,15 @@ const firstPause = 10 * 60_000;
 export function openCollector(registry: Registry): { close(): Promise<void> } | null {
   const { interval } = registry.config.gc;
   if (interval === 0) return null;
-  let timer: NodeJS.Timeout;
-  let running: Promise<void> = Promise.resolve();
-  const stopping = new AbortController();
-  const run = async (): Promise<void> => {
-    try {
-      const collected = await collectGarbage(registry, {
-        // A run may take long, and can be left at any point.
-        progress: () => stopping.signal.throwIfAborted(),
-      });
+  return openRounds(
+    { first: Math.min(firstPause, interval * hour), pause: interval * hour },
+    async (signal) => {
+      // A run may take long, and can be left at any point.
+      const collected = await collectGarbage(registry, { progress: () => signal.throwIfAborted() });
       registry.log('info', 'garbage collected', { ...collected });
-    } catch (error) {
-      if (stopping.signal.aborted) return;
-      registry.log('warn', 'garbage not collected', { error: String(error) });
-    }
-    if (!stopping.signal.aborted) plan(interval * hour);
-  };
-  const plan = (pause: number): void => {
-    timer = setTimeout(() => {
-      running = run();
-    }, pause);
-    timer.unref();
-  };
-  plan(Math.min(firstPause, interval * hour));
-  return {
-    async close() {
-      stopping.abort();
-      clearTimeout(timer);
-      await running;
     },
-  };
+    (error) => registry.log('warn', 'garbage not collected', { error: String(error) }),
+  );
 }
 
 /** Milliseconds from the start of the process to the first sweep, so that starting stays fast. */
@@ -248,18 +228,10 @@ export async function expireRecords(registry: Registry): Promise<number> {
 }
 
 /** Deletes expired records every day until it is closed. Logs what goes wrong and tries again the next day. */
-export function openExpiry(registry: Registry): { close(): void } {
-  let timer: NodeJS.Timeout;
-  const plan = (pause: number): void => {
-    timer = setTimeout(run, pause);
-    timer.unref();
-  };
-  const run = (): void => {
-    expireRecords(registry)
-      .then((keys) => registry.log('debug', 'expired records deleted', { keys }))
-      .catch((error: unknown) => registry.log('warn', 'expired records not deleted', { error: String(error) }))
-      .finally(() => plan(day));
-  };
-  plan(firstSweep);
-  return { close: () => clearTimeout(timer) };
+export function openExpiry(registry: Registry): { close(): Promise<void> } {
+  return openRounds(
+    { first: firstSweep, pause: day },
+    async () => registry.log('debug', 'expired records deleted', { keys: await expireRecords(registry) }),
+    (error) => registry.log('warn', 'expired records not deleted', { error: String(error) }),
+  );
 }

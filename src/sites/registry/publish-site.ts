@@ -23,6 +23,7 @@ import { readPlace, buildDeployment, readContents } from './bundles.ts';
 import { findEditable, listDrafts } from './drafts.ts';
 import { makeDeployment, type MadeDeployment, type SiteFiles, resolveEmbed } from './make-deployment.ts';
 import { findSite, updateRecord } from '../../registry/lives.ts';
+import { openRounds } from '../../scheduling/waiting.ts';
 
 export interface PublishSite extends SiteFiles {
   site: SiteName;
@@ -223,36 +224,16 @@ const share = 0.05;
 
 /** Publishes sites again when what they embed has a new version, until it is closed. */
 export function openFollower(registry: Registry): { close(): Promise<void> } {
-  let timer: NodeJS.Timeout | null = null;
-  let running: Promise<unknown> = Promise.resolve();
-  let isClosed = false;
-  let earliest = 0;
-
-  function plan(milliseconds: number): void {
-    if (timer !== null) clearTimeout(timer);
-    timer = setTimeout(look, Math.max(milliseconds, earliest - registry.monotonic())).unref();
-  }
-
-  function look(): void {
-    const begun = registry.monotonic();
-    running = running
-      .then(() => (isClosed ? 0 : followSites(registry)))
-      .catch((error: unknown) => registry.log('warn', 'sites not followed', { error: String(error) }))
-      .then(() => {
-        const now = registry.monotonic();
-        earliest = now + (now - begun) / share;
-        if (!isClosed) plan(pause);
-      });
-  }
-
-  const unwatch = registry.refs.watch((name) => void (name.startsWith('resources/') && !isClosed && plan(soon)));
-  plan(soon);
+  const rounds = openRounds(
+    { first: soon, pause, share },
+    () => followSites(registry),
+    (error) => registry.log('warn', 'sites not followed', { error: String(error) }),
+  );
+  const unwatch = registry.refs.watch((name) => void (name.startsWith('resources/') && rounds.wake(soon)));
   return {
-    async close() {
-      isClosed = true;
+    close() {
       unwatch();
-      if (timer !== null) clearTimeout(timer);
-      await running;
+      return rounds.close();
     },
   };
 }
