@@ -2,7 +2,8 @@ import { isObject, type JsonObject } from '../../model/json.ts';
 import { holdsOf, methods } from '../../model/openapi-shape.ts';
 import { resolveLocal } from '../../render/json-value.ts';
 import { joinPointer } from '../text/pointer.ts';
-import { forgetNames, namesAny } from './forget-names.ts';
+import { discriminatedIn } from './discriminated.ts';
+import { forgetNames, namesAny, placesOf } from './forget-names.ts';
 
 /** Maps whose members are named by the author. */
 const namedMaps = new Set(
@@ -35,6 +36,7 @@ export function keepAudience(document: JsonObject, audience: string): Kept {
     operations: operationsIn(document),
     used: usedIn(document),
     names: allNames(document),
+    discriminated: discriminatedIn(document, placesOf(document).keys()),
     ...namesIn(document),
   };
   const unclear = new Set<object>();
@@ -73,6 +75,7 @@ export function keepAudience(document: JsonObject, audience: string): Kept {
     operationIds: before.operationIds.difference(left.operationIds),
     securitySchemes: before.securitySchemes.difference(left.securitySchemes),
     tags: before.tags.difference(left.tags),
+    discriminated: before.discriminated,
   });
   forgetExtensions(document, names);
   const operations = new Set(operationsIn(document));

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { parsePointer } from '../text/pointer.ts';
 import { resolveLocal } from '../../render/json-value.ts';
+import { forgetDiscriminated, type discriminatedIn } from './discriminated.ts';
 
 /** What is gone from a document, by name. */
 export interface Gone {
@@ -11,6 +12,8 @@ export interface Gone {
   operationIds: ReadonlySet<string>;
   securitySchemes: ReadonlySet<string>;
   tags: ReadonlySet<string>;
+  /** What every discriminator said before. */
+  discriminated: ReturnType<typeof discriminatedIn>;
 }
 
 /** Schemas that are about the same object as the one in which they stand. */
@@ -24,16 +27,26 @@ const sameObject = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dep
 export function forgetNames(document: JsonObject, gone: Gone): boolean {
   const places = placesOf(document);
   const nodes = [document, ...places.keys()].filter(isObject);
-  const lost = lostBy(document, nodes, gone.properties);
+  const groupOf = groupsIn(document, nodes);
+  const lost = lostBy(groupOf, nodes, gone.properties);
+  forgetDiscriminated(document, nodes, gone.discriminated, groupOf);
+  const users = Map.groupBy(nodes, (node) =>
+    typeof node['$ref'] === 'string' ? resolveLocal(document, node['$ref']) : undefined,
+  );
+  const budget = { left: maxPlaces };
   let isOpened = false;
   for (const node of nodes) {
     const names = lost(node);
     if (names !== null) forgetProperties(node, names);
     for (const key of ['default', 'const', 'enum']) {
       const value = node[key];
-      if (typeof value !== 'object' || value === null) continue;
-      const isLess = forgetMembers(document, valuesAround(places, node, value), lost);
-      if (isLess && key === 'enum' && Array.isArray(value)) node[key] = uniqueIn(value);
+      if (gone.properties.size === 0 || typeof value !== 'object' || value === null) continue;
+      if (key === 'enum' && !Object.values(value).some((each) => typeof each === 'object')) continue;
+      const around = valuesAround(places, users, node, value, budget);
+      // What stands in too many places to look at all of them might say something that is gone.
+      if (around === null) delete node[key];
+      else if (forgetMembers(document, around, lost) && key === 'enum' && Array.isArray(value))
+        node[key] = uniqueIn(value);
     }
     const parts = isObject(node['schema']) ? lost(node['schema']) : null;
     if (parts !== null && isObject(node['encoding'])) dropKeys(node['encoding'], (name) => parts.has(name));
@@ -49,10 +62,14 @@ export function forgetNames(document: JsonObject, gone: Gone): boolean {
   return isOpened;
 }
 
+/** Levels of all values below the schemas in which they stand. More would take seconds. */
+const maxPlaces = 1_000_000;
+const maxLevels = 200;
+
 /** All objects and lists in a document, each with what it stands in. */
 type Places = ReadonlyMap<object, { holder: object; key: string }>;
 
-function placesOf(document: JsonObject): Places {
+export function placesOf(document: JsonObject): Places {
   const places = new Map<object, { holder: object; key: string }>();
   const open: object[] = [document];
   for (let holder = open.pop(); holder !== undefined; holder = open.pop())
@@ -64,37 +81,40 @@ function placesOf(document: JsonObject): Places {
   return places;
 }
 
-/** A value of a schema, or a list of them, and what it is a part of for the schemas in which that one stands. */
-function valuesAround(places: Places, schema: JsonObject, value: unknown): [unknown, unknown][] {
+/**
+ * A value of a schema, or a list of them, and what it is a part of for the schemas in which that one stands, or which refer
+ * to it. Null: these are too many.
+ */
+function valuesAround(
+  places: Places,
+  users: ReadonlyMap<unknown, readonly object[]>,
+  schema: JsonObject,
+  value: unknown,
+  budget: { left: number },
+): [unknown, unknown][] | null {
   const found: [unknown, unknown][] = [];
-  let wrap = (part: unknown): unknown => part;
-  for (let of: object | undefined = schema; of !== undefined;) {
-    for (const each of Array.isArray(value) ? [value, ...(value as unknown[])] : [value]) found.push([wrap(each), of]);
+  const parts = Array.isArray(value) ? [value, ...(value as unknown[])] : [value];
+  /** The keys that lead to the value, the innermost first. Null: as an item. */
+  const ways = new Map<object, readonly (string | null)[]>([[schema, []]]);
+  for (const [of, way] of ways) {
+    budget.left -= parts.length * (way.length + 1);
+    if (budget.left < 0 || way.length > maxLevels) return null;
+    for (const each of parts)
+      found.push([way.reduce<unknown>((part, key) => (key === null ? [part] : { [key]: part }), each), of]);
     const at = places.get(of);
     const outer = at && places.get(at.holder);
-    const inner = wrap;
-    if (at && sameObject.includes(at.key)) of = at.holder;
-    else if (outer && sameObject.includes(outer.key)) of = outer.holder;
-    else if (at && outer?.key === 'properties') {
-      wrap = (part) => ({ [at.key]: inner(part) });
-      of = outer.holder;
-    } else if (at?.key === 'items') {
-      wrap = (part) => [inner(part)];
-      of = at.holder;
-    } else of = undefined;
+    const around: (readonly [object, readonly (string | null)[]])[] = (users.get(of) ?? []).map((user) => [user, way]);
+    if (at && sameObject.includes(at.key)) around.push([at.holder, way]);
+    else if (outer && sameObject.includes(outer.key)) around.push([outer.holder, way]);
+    else if (at && outer?.key === 'properties') around.push([outer.holder, [...way, at.key]]);
+    else if (at?.key === 'items') around.push([at.holder, [...way, null]]);
+    for (const [holder, keys] of around) if (!ways.has(holder)) ways.set(holder, keys);
   }
   return found;
 }
 
-/**
- * For a schema, the properties that its object lost and does not have by another of the schemas that describe it: those
- * of `allOf` and the like, and what they refer to. Null: none.
- */
-function lostBy(
-  document: JsonObject,
-  nodes: readonly JsonObject[],
-  properties: Gone['properties'],
-): (node: JsonObject) => ReadonlySet<string> | null {
+/** What is one for all schemas that describe the same object: those of `allOf` and the like, and what they refer to. */
+function groupsIn(document: JsonObject, nodes: readonly JsonObject[]): (node: JsonObject) => JsonObject {
   const parents = new Map<JsonObject, JsonObject>();
   const rootOf = (node: JsonObject): JsonObject => {
     let root = node;
@@ -110,6 +130,15 @@ function lostBy(
     if (typeof node['$ref'] === 'string') join(node, resolveLocal(document, node['$ref']));
     for (const part of partsOf(node)) join(node, part);
   }
+  return rootOf;
+}
+
+/** For a schema, the properties that its object lost and does not have by another schema of its group. Null: none. */
+function lostBy(
+  rootOf: (node: JsonObject) => JsonObject,
+  nodes: readonly JsonObject[],
+  properties: Gone['properties'],
+): (node: JsonObject) => ReadonlySet<string> | null {
   const gone = new Map<JsonObject, Set<string>>();
   for (const node of nodes)
     if (isObject(node['properties']))

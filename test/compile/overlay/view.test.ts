@@ -417,16 +417,21 @@ test('a default, a constant or a listed value keeps no member that is gone, howe
   const reference = { $ref: '#/components/schemas/A' };
   const around = {
     type: 'object',
-    properties: { one: reference, many: { type: 'array', items: { allOf: [reference, { const: secret }] } } },
+    properties: { one: reference, many: { type: 'array', items: { allOf: [reference, { const: secret }] } }, few: reference }, // prettier-ignore
     additionalProperties: reference,
     default: { one: secret, many: [secret], other: secret, gone: 'mine' },
-    if: { properties: { one: { const: secret } } },
+    if: { properties: { one: { const: secret }, few: { $ref: '#/components/schemas/Few' } } },
     not: { properties: { many: { items: { enum: [secret] } } } },
     dependentSchemas: { one: { default: { one: secret } } },
   };
   const media = { 'application/json': { schema: { $ref: '#/components/schemas/Around' } } };
   const paths = { '/a': { get: { responses: { 200: { description: 'D', content: media } } } } };
-  const document = { openapi: '3.1.0', info, paths, components: { schemas: { A: a, Around: around } } };
+  const document = {
+    openapi: '3.1.0',
+    info,
+    paths,
+    components: { schemas: { A: a, Around: around, Few: { enum: [secret] } } },
+  };
   const { value, yaml } = await publishedAs({ 'api.json': document }, audience);
   expect(yaml).not.toContain('SECRET');
   expect(yaml.match(/gone/g)).toHaveLength(1);
@@ -438,6 +443,46 @@ test('a default, a constant or a listed value keeps no member that is gone, howe
     },
   });
 });
+
+test.each(['by mapping', 'by name', 'by allOf'])(
+  'a value of a discriminator goes with the alternative that it names (%s); one that is only called so is data and stays',
+  async (how) => {
+    const value = how === 'by mapping' ? 'sec' : 'Secret';
+    const base = how === 'by allOf' ? { allOf: [{ $ref: '#/components/schemas/Pet' }] } : {};
+    const one = (kind: string, more = {}) => ({
+      ...base,
+      type: 'object',
+      properties: { is: { const: kind }, ...more },
+    });
+    const refs = ['Cat', 'Secret'].map((name) => ({ $ref: `#/components/schemas/${name}` }));
+    const discriminator = {
+      propertyName: 'kind',
+      ...(how === 'by mapping' && { mapping: { cat: '#/components/schemas/Cat', sec: '#/components/schemas/Secret' } }),
+    };
+    const schemas = {
+      Pet: {
+        type: 'object',
+        properties: { kind: { $ref: '#/components/schemas/Kind' }, other: { enum: ['cat', value] } },
+        ...(how !== 'by allOf' && { oneOf: refs }),
+        discriminator,
+      },
+      Kind: { type: 'string', enum: ['cat', 'Cat', value], default: value },
+      Cat: one('cat', { kind: { enum: ['cat', 'Cat', value] } }),
+      Secret: { ...one('secret'), 'x-internal': true },
+    };
+    const get = { responses: { 200: { description: 'D', content: { 'application/json': { schema: { oneOf: [...refs, { $ref: '#/components/schemas/Pet' }] } } } } } }; // prettier-ignore
+    const document = { openapi: '3.1.0', info, paths: { '/a': { get } }, components: { schemas } };
+    const { value: left } = await publishedAs({ 'api.json': document }, audience);
+    expect(left['components']).toMatchObject({
+      schemas: {
+        Pet: { properties: { other: { enum: ['cat', value] } } },
+        Kind: { type: 'string', enum: ['cat', 'Cat'] },
+        Cat: { properties: { kind: { enum: ['cat', 'Cat'] } } },
+      },
+    });
+    expect(left['components']).not.toHaveProperty('schemas.Kind.default');
+  },
+);
 
 test('an audience is not told which others there are', async () => {
   const marks = { 'x-audience': ['public', 'partner'], 'x-internal': false };

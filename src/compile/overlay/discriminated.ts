@@ -1,0 +1,61 @@
+import { isObject, type JsonObject } from '../../model/json.ts';
+import { listOf, objectOf, resolveLocal, textOf } from '../../render/json-value.ts';
+
+/** The values by which a discriminator names alternatives. */
+interface Discriminated {
+  property: string;
+  values: ReadonlySet<string>;
+}
+
+/** The values of every discriminator, by its schema: those that are mapped, and the names of alternatives that are not. */
+export function discriminatedIn(document: JsonObject, nodes: Iterable<unknown>): Map<JsonObject, Discriminated> {
+  const found = new Map<JsonObject, Discriminated>();
+  const named = Object.entries(objectOf(objectOf(document['components'])['schemas'] ?? document['definitions']));
+  const targetsOf = (all: unknown) => listOf(all).map((each) => textOf(objectOf(each)['$ref']));
+  // Without a union, the alternatives are the schemas that are made of the one with the discriminator.
+  const made = new Map<unknown, string[]>();
+  for (const [name, schema] of named)
+    for (const target of targetsOf(objectOf(schema)['allOf']).filter(Boolean))
+      made.getOrInsertComputed(resolveLocal(document, target), () => []).push(name);
+  for (const node of nodes) {
+    if (!isObject(node) || node['discriminator'] === undefined) continue;
+    const { propertyName, mapping } = objectOf(node['discriminator']);
+    const nameOf = (target: unknown) => textOf(target).replace(/^.*\//s, '');
+    const mapped = new Set(Object.values(objectOf(mapping)).map(nameOf));
+    const branches = targetsOf([...listOf(node['oneOf']), ...listOf(node['anyOf'])]).map(nameOf);
+    const names = [...branches, ...(made.get(node) ?? [])].filter((name) => name !== '' && !mapped.has(name));
+    const property = textOf(propertyName) || textOf(node['discriminator']);
+    found.set(node, { property, values: new Set([...Object.keys(objectOf(mapping)), ...names]) });
+  }
+  return found;
+}
+
+/**
+ * Takes the values of alternatives that are gone out of the lists of what discriminators may be. Other values are data of
+ * users, whatever else is called so. `groupOf`: what is one for all schemas that describe the same object.
+ */
+export function forgetDiscriminated(
+  document: JsonObject,
+  nodes: readonly JsonObject[],
+  before: ReadonlyMap<JsonObject, Discriminated>,
+  groupOf: (node: JsonObject) => JsonObject,
+): void {
+  const groups = Map.groupBy(nodes, groupOf);
+  const left = Map.groupBy(discriminatedIn(document, nodes), ([node]) => groupOf(node));
+  for (const [schema, { property, values }] of before) {
+    const group = groupOf(schema);
+    const kept = (left.get(group) ?? []).flatMap(([, one]) => (one.property === property ? [...one.values] : []));
+    const gone = values.difference(new Set(kept));
+    if (gone.size === 0) continue;
+    const open = new Set<unknown>(groups.get(group)?.map((node) => objectOf(node['properties'])[property]));
+    for (const place of open) {
+      if (!isObject(place)) continue;
+      for (const one of [...listOf(place['allOf']), resolveLocal(document, textOf(place['$ref']))]) open.add(one);
+      if (typeof place['default'] === 'string' && gone.has(place['default'])) delete place['default'];
+      const named = listOf(place['enum']);
+      const others = named.filter((value) => typeof value !== 'string' || !gone.has(value));
+      if (others.length > 0) place['enum'] = others;
+      else if (named.length > 0) delete place['enum'];
+    }
+  }
+}
