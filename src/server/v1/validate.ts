@@ -227,17 +227,9 @@ function createValidator(description: Description): Validator {
     for (const [name, { isValid }] of Object.entries(formats)) ajv.addFormat(name, isValid);
     return ajv.addSchema(document, 'management');
   }) as [Ajv2020, Ajv2020];
-  const compiled = new Map<string, ValidateFunction>();
-
-  function compile(ajv: Ajv2020, pointer: string): ValidateFunction {
-    const key = `${ajv === all ? 'all' : 'first'} ${pointer}`;
-    const compiledBefore = compiled.get(key);
-    if (compiledBefore) return compiledBefore;
-    const uri = pointer.split('/').map(encodeURIComponent).join('/');
-    const validate = ajv.compile({ $ref: `management#${uri}` });
-    compiled.set(key, validate);
-    return validate;
-  }
+  // It keeps what it has compiled.
+  const compile = (ajv: Ajv2020, pointer: string): ValidateFunction =>
+    ajv.getSchema(`management#${pointer.split('/').map(encodeURIComponent).join('/')}`)!;
 
   function alternativesOf(ajv: Ajv2020): Alternatives {
     return {
@@ -249,30 +241,22 @@ function createValidator(description: Description): Validator {
     };
   }
 
-  function readParameter(
-    operation: string,
-    parameter: DescribedParameter,
-    text: string,
-  ): { value: unknown; faults: Fault[] } {
-    const value = readText(parameter.schema['type'], text);
-    const key = `parameter ${operation} ${parameter.in} ${parameter.name}`;
-    const cached = compiled.get(key);
-    const reference = parameter.schema['$ref'];
-    const schema = typeof reference === 'string' ? { $ref: `management${reference}` } : parameter.schema;
-    const validate = cached ?? all.compile(schema);
-    compiled.set(key, validate);
+  function readParameter({ name, schema }: DescribedParameter, text: string): { value: unknown; faults: Fault[] } {
+    const value = readText(schema['type'], text);
+    const reference = schema['$ref'];
+    const validate = typeof reference === 'string' ? all.getSchema(`management${reference}`)! : all.compile(schema);
     if (validate(value)) return { value, faults: [] };
     const faults = explainErrors(validate.errors ?? [], alternativesOf(all)).map(({ detail }) => ({
-      parameter: parameter.name,
+      parameter: name,
       detail,
     }));
     return { value, faults };
   }
 
   return {
-    isPath({ id, parameters }, values) {
+    isPath({ parameters }, values) {
       const inPath = parameters.filter((parameter) => parameter.in === 'path');
-      return inPath.every((parameter) => readParameter(id, parameter, values[parameter.name]!).faults.length === 0);
+      return inPath.every((parameter) => readParameter(parameter, values[parameter.name]!).faults.length === 0);
     },
     readParameters(operation, place, given) {
       const parameters = operation.parameters.filter((parameter) => parameter.in === place);
@@ -284,7 +268,7 @@ function createValidator(description: Description): Validator {
           if (parameter.schema['default'] !== undefined) values[parameter.name] = parameter.schema['default'];
           continue;
         }
-        const read = readParameter(operation.id, parameter, text);
+        const read = readParameter(parameter, text);
         values[parameter.name] = read.value;
         faults.push(...read.faults);
       }
