@@ -101,25 +101,16 @@ export async function finishDelivery(
   const chance = registry.randomBytes(1)[0]! / 256;
   const generation = await registry.refs.update<Delivery>(name, (current) => {
     const { value } = current!;
+    const isDelivered = attempt.error === null;
+    if (!isDelivered && value.claim?.by !== by) return null;
     const attempts = [...value.attempts, attempt].slice(-keptAttempts);
     const tries = value.tries + 1;
-    const change = (action: string) => changeBy(value.org, action);
-    if (attempt.error === null) {
-      return {
-        value: { ...value, state: 'delivered', attempts, tries, nextAt: null, claim: null },
-        change: change('delivered'),
-      };
-    }
-    if (value.claim?.by !== by) return null;
-    const delay = isLast ? undefined : delays[tries - 1];
-    if (delay === undefined) {
-      return {
-        value: { ...value, state: 'failed', attempts, tries, nextAt: null, claim: null },
-        change: change('failed'),
-      };
-    }
-    const nextAt = new Date(Date.parse(attempt.at) + delay * (1 + chance * spread)).toISOString();
-    return { value: { ...value, attempts, tries, nextAt, claim: null }, change: change('retry later') };
+    const delay = isDelivered || isLast ? undefined : delays[tries - 1];
+    const state = isDelivered ? 'delivered' : delay === undefined ? 'failed' : 'pending';
+    const at = delay === undefined ? null : Date.parse(attempt.at) + delay * (1 + chance * spread);
+    const nextAt = at === null ? null : new Date(at).toISOString();
+    const change = changeBy(value.org, state === 'pending' ? 'retry later' : state);
+    return { value: { ...value, state, attempts, tries, nextAt, claim: null }, change };
   });
   return generation!.value;
 }
@@ -172,8 +163,7 @@ export async function noteHealth(
     const since = current?.value.failingSince ?? null;
     if ((since === null) === isReached) return null;
     const failingSince = isReached ? null : registry.now().toISOString();
-    const change = { actor: `events:${org}`, origin: null, action: isReached ? 'recovered' : 'failing' };
-    return { value: { failingSince }, change };
+    return { value: { failingSince }, change: changeBy(org, isReached ? 'recovered' : 'failing') };
   });
   return updated?.value.failingSince ?? null;
 }

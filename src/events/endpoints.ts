@@ -1,7 +1,5 @@
 import { readSecret } from '../config/environment.ts';
-import { digestOf, hexOf } from '../model/digest.ts';
 import {
-  eventIdPrefix,
   type Event,
   type Webhook,
   type EventType,
@@ -13,7 +11,7 @@ import {
 import { readAudit } from '../registry/audit.ts';
 import { type Registry, newId, type Author } from '../registry/registry.ts';
 import { isAllowed, type Principal } from '../model/access.ts';
-import type { Subject } from './events.ts';
+import { envelopeOf, eventId, type Subject } from './events.ts';
 import { invalidMember, RegistryError } from '../model/errors.ts';
 import type { Generation } from '../store/records.ts';
 import { updateLive, type Guard } from '../registry/lives.ts';
@@ -48,17 +46,9 @@ export async function auditEvents(registry: Registry, url: string, org: string, 
   const events: Event[] = [];
   for await (const { entry } of readAudit(registry, org, { since })) {
     const { at, subject } = entry;
-    const digest = hexOf(digestOf(JSON.stringify([org, entry])));
-    events.push({
-      specversion: '1.0',
-      id: eventIdPrefix(Date.parse(at)) + digest.slice(0, 22),
-      source: `${url}/@${org}`,
-      type: 'dev.stele.audit',
-      subject: subject.id,
-      time: at,
-      datacontenttype: 'application/json',
-      data: { organization: org, ...entry },
-    });
+    const id = eventId(at, JSON.stringify([org, entry]));
+    const data = { organization: org, ...entry };
+    events.push(envelopeOf(url, org, { id, type: 'dev.stele.audit', subject: subject.id, time: at, data }));
   }
   return events.reverse();
 }

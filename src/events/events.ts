@@ -235,30 +235,27 @@ export function eventOf(
   { type, subject, detail, data }: Happening,
   resources: Subject[],
 ): Happened {
-  const digest = hexOf(digestOf([writeId, type, subject, detail].join('\n')));
-  const event: Event = {
-    specversion: '1.0',
-    id: eventIdPrefix(Date.parse(at)) + digest.slice(0, 22),
-    source: `${url}/@${org}`,
-    type: `dev.stele.${type}`,
-    subject,
-    time: at,
-    datacontenttype: 'application/json',
-    data,
-  };
-  return { event, resources };
+  const id = eventId(at, [writeId, type, subject, detail].join('\n'));
+  return { event: envelopeOf(url, org, { id, type: `dev.stele.${type}`, subject, time: at, data }), resources };
+}
+
+/** The id of an event that happened at a time (ISO 8601). The same `what` always has the same. */
+export function eventId(at: string, what: string): string {
+  return eventIdPrefix(Date.parse(at)) + hexOf(digestOf(what)).slice(0, 22);
+}
+
+/** An event of an organization (CloudEvents 1.0). */
+export function envelopeOf(
+  url: string,
+  org: string,
+  { id, type, subject, time, data }: Pick<Event, 'id' | 'type' | 'subject' | 'time' | 'data'>,
+): Event {
+  const source = `${url}/@${org}`;
+  return { specversion: '1.0', id, source, type, subject, time, datacontenttype: 'application/json', data };
 }
 
 /** The event that tests an endpoint. */
 export function testEvent(url: string, org: string, id: string, at: Date): Event {
-  return {
-    specversion: '1.0',
-    id,
-    source: `${url}/@${org}`,
-    type: 'dev.stele.test',
-    subject: `@${org}`,
-    time: at.toISOString(),
-    datacontenttype: 'application/json',
-    data: { message: 'This is a test event.' },
-  };
+  const about = { type: 'dev.stele.test' as const, subject: `@${org}`, data: { message: 'This is a test event.' } };
+  return envelopeOf(url, org, { ...about, id, time: at.toISOString() });
 }

@@ -7,9 +7,7 @@ import { listOrganizations } from '../registry/maintenance/organizations.ts';
 import { auditEndpoint, auditEvents, auditId, listWebhooks, wants } from './endpoints.ts';
 import { watchedOrganizations, watchesOn, type PersonsWatch } from '../registry/keys/watches.ts';
 import { createDelivery } from './delivery.ts';
-import type { Repository } from '../model/connection.ts';
 import { type Resource, coordinateOf, nameOf } from '../model/resource.ts';
-import type { DocumentationSite } from '../sites/model/documentation-site.ts';
 import type { Generation } from '../store/records.ts';
 import { parseApprovalsRef, type Approvals } from '../model/approval.ts';
 import {
@@ -192,7 +190,7 @@ export function createRecorder(
     },
     async recordOne(name) {
       const [kind, org] = name.split('/');
-      if (!eventKinds.some((each) => each === kind)) return;
+      if (!eventKinds.includes(kind!)) return;
       const endpoints = await endpointsOf(org!);
       if (endpoints.length > 0) await tryRecord(name, endpoints, await readFrom(registry, org!, endpoints));
     },
@@ -210,7 +208,13 @@ async function isWholeLog(registry: Registry, org: string): Promise<boolean> {
   }
 }
 
-const eventKinds = ['resources', 'repositories', 'sites', 'approvals'] as const;
+/** By kind of record: the events between two successive generations. */
+const eventsOfKind = { resources: eventsOfResource, repositories: eventsOfRepository, sites: eventsOfSite } as Record<
+  string,
+  (url: string, before: Generation<unknown> | null, after: Generation<unknown>) => Happened[]
+>;
+
+const eventKinds = [...Object.keys(eventsOfKind), 'approvals'];
 
 /**
  * What happened to a record after its generation `from`, and not before `since` (milliseconds since 1970),
@@ -250,12 +254,7 @@ function eventsBetween(
   const held = parseApprovalsRef(name);
   if (held !== null)
     return eventsOfApprovals(url, held, before as Generation<Approvals> | null, after as Generation<Approvals>);
-  const events = name.startsWith('resources/')
-    ? eventsOfResource(url, before as Generation<Resource> | null, after as Generation<Resource>)
-    : name.startsWith('sites/')
-      ? eventsOfSite(url, before as Generation<DocumentationSite> | null, after as Generation<DocumentationSite>)
-      : eventsOfRepository(url, before as Generation<Repository> | null, after as Generation<Repository>);
-  return events.reverse();
+  return eventsOfKind[name.split('/')[0]!]!(url, before, after).reverse();
 }
 
 /**

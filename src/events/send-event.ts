@@ -215,9 +215,7 @@ export async function sendEvent(
   const now = registry.now();
   const { type, body } = payloadOf(webhook.format ?? 'cloudevents', event);
   const startedAt = performance.now();
-  const stop = new AbortController();
-  const late = new RegistryError('unreachable', `The endpoint did not answer within ${timeLimit / 1000} s.`);
-  const timer = setTimeout(() => stop.abort(late), timeLimit);
+  const signal = AbortSignal.timeout(timeLimit);
   const attempt = (status: number | null, error: string | null): Attempt => {
     const milliseconds = Math.round(performance.now() - startedAt);
     return { at: now.toISOString(), status, milliseconds, error };
@@ -234,26 +232,21 @@ export async function sendEvent(
     };
     const url = wholeUrl(registry, webhook);
     const proxy = proxyFor(url, proxies);
-    const target = await resolveEndpoint(registry, url, { find, proxy }, stop.signal);
-    const status = await post(target, headers, body, stop.signal);
+    const target = await resolveEndpoint(registry, url, { find, proxy }, signal);
+    const status = await post(target, headers, body, signal);
     return attempt(status, status >= 200 && status < 300 ? null : refusalOf(status));
   } catch (error) {
-    return attempt(null, explain(stop.signal.aborted ? stop.signal.reason : error));
-  } finally {
-    clearTimeout(timer);
+    return attempt(null, signal.aborted ? tooLate(timeLimit) : explain(error));
   }
 }
 
 /** Connects to an endpoint and sends nothing. Returns why it cannot be reached, or null. */
 export async function reachEndpoint(registry: Registry, text: string): Promise<string | null> {
-  const signal = AbortSignal.timeout(5_000);
+  const patience = 5000;
+  const signal = AbortSignal.timeout(patience);
   try {
-    const { url, addresses, proxy } = await resolveEndpoint(
-      registry,
-      text,
-      { find: lookup, proxy: proxyFor(text, readProxies()) },
-      signal,
-    );
+    const how = { find: lookup, proxy: proxyFor(text, readProxies()) };
+    const { url, addresses, proxy } = await resolveEndpoint(registry, text, how, signal);
     // Behind a proxy, only a delivery shows what can be reached.
     if (proxy !== null) return null;
     const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
@@ -262,7 +255,7 @@ export async function reachEndpoint(registry: Registry, text: string): Promise<s
     socket.destroy();
     return null;
   } catch (error) {
-    return signal.aborted ? 'The endpoint did not answer within 5 s.' : explain(error);
+    return signal.aborted ? tooLate(patience) : explain(error);
   }
 }
 
@@ -331,6 +324,10 @@ function post(
       settle(new RegistryError('unreachable', 'The endpoint closed the connection without an answer.'));
     send(url, options, answered).on('error', settle).on('close', closed).end(body);
   });
+}
+
+function tooLate(milliseconds: number): string {
+  return `The endpoint did not answer within ${milliseconds / 1000} s.`;
 }
 
 function refusalOf(status: number): string {

@@ -1,7 +1,7 @@
 import { RegistryError } from '../model/errors.ts';
 import { bringWriters, mending } from './bring.ts';
 import { parseCommit, type Commit, parseTree, type TreeEntry } from './git-format.ts';
-import { findPath, listEntries, type LookupResult, type ListTree, fileTooLarge, lfsPointer } from './lookup.ts';
+import { findPaths, listEntries, type ListTree, fileTooLarge, lfsPointer } from './lookup.ts';
 import type { Mirror, FetchTarget } from './mirror-repository.ts';
 import type { ObjectInfo } from './git-objects.ts';
 import type { Snapshot, SnapshotFile } from './snapshot.ts';
@@ -108,9 +108,7 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
   }
 
   async function readPaths(call: RemoteCall, paths: readonly string[]): Promise<SnapshotFile[]> {
-    const list = createLister(call);
-    const files: LookupResult[] = [];
-    for (const path of paths) files.push(await findPath(root, path, list));
+    const files = await findPaths(root, paths, createLister(call));
     const ids = [...new Set(files.flatMap((each) => (each.found ? [each.blob] : [])))];
     await bringBlobs(call, ids);
     const sizeOf = (id: string): number => objects.get(id)?.size ?? 0;
@@ -135,10 +133,7 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
     ...commit,
     entries: () => {
       const call = begin();
-      return reading(call, async () => {
-        const list = createLister(call);
-        return listEntries(root, list, limits.entries);
-      });
+      return reading(call, () => listEntries(root, createLister(call), limits.entries));
     },
     writers: (since, paths) =>
       bringWriters({ repository, mirror, call: begin() }, target, { since, paths, searchPath }),

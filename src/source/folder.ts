@@ -5,7 +5,7 @@ import { dirname, join, relative, sep, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { RegistryError } from '../model/errors.ts';
 import { blobId, type TreeEntry } from './git-format.ts';
-import { findPath, listEntries, listOnce, type ListTree, fileTooLarge, lfsPointer, missing } from './lookup.ts';
+import { findPaths, listEntries, listOnce, type ListTree, fileTooLarge, lfsPointer, missing } from './lookup.ts';
 import type { Snapshot, SnapshotEntry, SnapshotFile } from './snapshot.ts';
 
 export interface FolderLimits {
@@ -59,15 +59,11 @@ export function createFolderSnapshot(root: string, limits: FolderLimits): Snapsh
       }
       return entries;
     },
-    read: async (paths) => {
-      const files: SnapshotFile[] = [];
-      const listed = listOnce(list);
-      for (const path of paths) {
-        const entry = await findPath('', path, listed);
-        files.push(entry.found ? await readFile(root, path, limits.fileBytes) : entry);
-      }
-      return files;
-    },
+    // One after the other: the files of a batch may be many.
+    read: async (paths) =>
+      Array.fromAsync(await findPaths('', paths, listOnce(list)), (entry) =>
+        entry.found ? readFile(root, entry.path, limits.fileBytes) : entry,
+      ),
   };
 }
 

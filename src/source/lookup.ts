@@ -95,8 +95,13 @@ export async function listEntries(root: string, list: ListTree, limit: number): 
   return entries;
 }
 
-/** Looks up a path, segment by segment. Follows no links. */
-export async function findPath(root: string, path: string, list: ListTree): Promise<LookupResult> {
+/** Looks up paths, in order. Follows no links. */
+export function findPaths(root: string, paths: readonly string[], list: ListTree): Promise<LookupResult[]> {
+  return Array.fromAsync(paths, (path) => findPath(root, path, list));
+}
+
+/** Looks up a path, segment by segment. */
+async function findPath(root: string, path: string, list: ListTree): Promise<LookupResult> {
   if (!isPlainPath(path)) return outsideTree(path);
   const segments = path.split('/');
   let tree = root;

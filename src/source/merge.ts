@@ -13,7 +13,7 @@ import { isPlainPath } from './git-names.ts';
 import { readFile } from 'node:fs/promises';
 import { fetchInto } from './git-fetch.ts';
 import type { Transport } from './transport.ts';
-import { findPath, type LookupResult, type ListTree, fileTooLarge, lfsPointer } from './lookup.ts';
+import { findPaths, type LookupResult, type ListTree, fileTooLarge, lfsPointer } from './lookup.ts';
 
 export interface MergeOptions {
   mirrors: MirrorOptions;
@@ -325,8 +325,7 @@ async function createMergedSnapshot({ ours, theirs, entries, contents, fileBytes
     },
     entries: async () => [...entries],
     async read(paths) {
-      const looked: LookupResult[] = [];
-      for (const path of paths) looked.push(await findPath('', path, list));
+      const looked = await findPaths('', paths, list);
       const present = looked.flatMap((each) => (each.found ? [each] : []));
       const files = [...(await readFrom(ours, present)), ...(await readFrom(theirs, present))];
       const read = new Map(files.map((file) => [file.path, file]));

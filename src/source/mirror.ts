@@ -9,7 +9,7 @@ import { lookup as systemLookup, type Lookup, parseLocation, type Location, type
 import { readGitVersion, usualFolders, isNoRepository, noRepository, notGit } from './command.ts';
 import { gitDirectory } from './folder.ts';
 import { mergeCommits } from './merge.ts';
-import { createMirror } from './mirror-repository.ts';
+import { createMirror, type FetchTarget } from './mirror-repository.ts';
 import { noProxies, type Proxies } from '../model/proxy.ts';
 import type { Remote, Source, Tag, Tip } from './source.ts';
 import { createAdvertised } from './wire.ts';
@@ -98,6 +98,10 @@ export function openSource(options: SourceOptions): Source {
     return { repository: url, mirror: createMirror(url, mirrors), call };
   }
 
+  function open(remote: Remote, { repository, mirror }: Bringing, target: FetchTarget, signal?: AbortSignal) {
+    return openCommitSnapshot({ repository, target, mirror, limits, searchPath, begin: () => begin(remote, signal) });
+  }
+
   return {
     async tip(remote, signal) {
       const { ref } = remote;
@@ -112,9 +116,7 @@ export function openSource(options: SourceOptions): Source {
 
     async snapshot(remote, commit, signal) {
       assertId(commit);
-      const { repository, mirror } = beginIn(remote, signal);
-      const target = { commit, ref: remote.ref };
-      return openCommitSnapshot({ repository, target, mirror, limits, searchPath, begin: () => begin(remote, signal) });
+      return open(remote, beginIn(remote, signal), { commit, ref: remote.ref }, signal);
     },
 
     async history(remote, commit, max, signal) {
@@ -136,13 +138,8 @@ export function openSource(options: SourceOptions): Source {
       [commit, head.commit].forEach(assertId);
       if (!isRefName(head.ref)) throw new RegistryError('malformed', forbiddenRef(head.ref));
       const bringing = beginIn(remote, signal);
-      const { repository, mirror } = bringing;
-      return mergeCommits(bringing, { commit, ref: remote.ref }, head, {
-        mirrors,
-        limits,
-        open: (target) =>
-          openCommitSnapshot({ repository, target, mirror, limits, searchPath, begin: () => begin(remote, signal) }),
-      });
+      const opened = (target: FetchTarget) => open(remote, bringing, target, signal);
+      return mergeCommits(bringing, { commit, ref: remote.ref }, head, { mirrors, limits, open: opened });
     },
 
     async ancestry(remote, commit, ancestor, signal) {
@@ -162,8 +159,10 @@ export function openSource(options: SourceOptions): Source {
   };
 }
 
+const isId = /^[0-9a-f]{40}$/;
+
 function assertId(id: string): void {
-  if (!/^[0-9a-f]{40}$/.test(id)) {
+  if (!isId.test(id)) {
     throw new RegistryError('malformed', 'The id of a commit or blob must be 40 hexadecimal digits.');
   }
 }
@@ -171,8 +170,6 @@ function assertId(id: string): void {
 function tooSlow(url: string, seconds: number): RegistryError {
   return new RegistryError('unreachable', `${url} did not answer within ${seconds} seconds. Stele retries later.`);
 }
-
-const isId = /^[0-9a-f]{40}$/;
 
 /** Asks a remote for the commit of a ref. `folder` is the working directory of git. */
 async function askTip(transport: Transport, folder: string, ref: string): Promise<Tip> {

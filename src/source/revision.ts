@@ -2,7 +2,7 @@ import { posix, join } from 'node:path';
 import { simpleGit } from 'simple-git';
 import { RegistryError } from '../model/errors.ts';
 import { maxEntries, type FolderLimits, createFolderSnapshot, idOf, workTreeOf } from './folder.ts';
-import { findPath, listEntries, listOnce, fileTooLarge, lfsPointer } from './lookup.ts';
+import { findPaths, listEntries, listOnce, fileTooLarge, lfsPointer } from './lookup.ts';
 import type { Snapshot, SnapshotFile, SnapshotEntry } from './snapshot.ts';
 import { parseTree } from './git-format.ts';
 import { lstat, realpath } from 'node:fs/promises';
@@ -38,14 +38,10 @@ export async function openRevision(
     origin: { repository: null, commit },
     committedAt: null,
     entries: () => listEntries(commit, list, limits.entries ?? maxEntries),
-    read: async (paths) => {
-      const files: SnapshotFile[] = [];
-      for (const wanted of paths) {
-        const file = await findPath(commit, wanted, list);
-        files.push(file.found ? await readBlob(file.path, file.blob) : file);
-      }
-      return files;
-    },
+    read: async (paths) =>
+      Array.fromAsync(await findPaths(commit, paths, list), (file) =>
+        file.found ? readBlob(file.path, file.blob) : file,
+      ),
   };
   return { snapshot, entry };
 }

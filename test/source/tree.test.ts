@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findPath, listEntries } from '../../src/source/lookup.ts';
+import { findPaths, listEntries } from '../../src/source/lookup.ts';
 import { parseTree, type TreeEntry } from '../../src/source/git-format.ts';
 
 const id = 'ab'.repeat(20);
@@ -82,6 +82,6 @@ describe('a tree that holds itself many times over', () => {
 
   test('is looked up in no more steps than the path has', async () => {
     const path = `${'f1/'.repeat(500)}f1`;
-    expect(await findPath(id, path, list)).toMatchObject({ found: false, problem: { rule: 'file-missing' } });
+    expect(await findPaths(id, [path], list)).toMatchObject([{ found: false, problem: { rule: 'file-missing' } }]);
   });
 });
