@@ -25,9 +25,10 @@ export function publishedAs(artifact: Artifact): Published {
 }
 
 /**
- * A document that a version is compared with. `at`: its time, ISO 8601. Default: now. `fingerprints`: see `ChangeRules`.
+ * A document that a version is compared with. `at`: its time, ISO 8601. Default: now. `rules`: in place of the organization's.
  */
-export interface NextDocument extends Published, Pick<ChangeRules, 'fingerprints'> {
+export interface NextDocument extends Published {
+  rules?: Partial<Pick<ChangeRules, 'fingerprints' | 'enums'>>;
   at?: string;
 }
 
@@ -36,12 +37,12 @@ export async function compareWith(
   registry: Registry,
   { org, versions }: Pick<Resource, 'org' | 'versions'>,
   before: Version,
-  { at = registry.now().toISOString(), fingerprints, ...after }: NextDocument,
+  { at = registry.now().toISOString(), rules: own, ...after }: NextDocument,
   turn: Turn,
 ): Promise<Comparison> {
   const { compiler, config } = registry;
   const old = await readPublished(registry, before);
-  const rules = { ...changeRulesIn(config, org, { before, at, versions }), ...(fingerprints && { fingerprints }) };
+  const rules = { ...changeRulesIn(config, org, { before, at, versions }), ...own };
   const known = knownVersion(rules, versions, before);
   const told = known === before ? {} : { told: known ? (await readPublished(registry, known)).json : encodeJson({}) };
   return compiler.compare({ ...old, ...told }, after, config.limits, rules, { org, ...turn });

@@ -174,6 +174,25 @@ test('a new value of an enum in a response is risky, or what `--enums` says', as
   expect((await diff('--fail-on', 'breaking', '--enums', 'breaking')).code).toBe(1);
 });
 
+test('a version of the data folder is compared by the grace of its organization, as its gate does', async () => {
+  await writeFile(
+    join(folder, 'grace.config.ts'),
+    "export default { store: { kind: 'fs', path: './data' }, organizations: { acme: { changes: { deprecation: { grace: '90d' } } } } };\n",
+  );
+  const api = (version: string, old: string) =>
+    `openapi: 3.1.0\ninfo: {title: Old, version: ${version}}\npaths: {/a: {get: {responses: {'200': {description: A.}}}}${old}}\n`;
+  const ended = ", /b: {get: {deprecated: true, x-sunset: '2020-01-01', responses: {'200': {description: B.}}}}";
+  await writeFile(join(folder, 'sub/ended.yaml'), api('1.0.0', ended));
+  await writeFile(join(folder, 'sub/without.yaml'), api('1.1.0', ''));
+  const here = (...args: string[]) => runHere([...args, '--config', 'grace.config.ts'], { cwd: folder });
+  expect(await here('publish', 'sub/ended.yaml', '@acme/apis/old')).toMatchObject({ code: 0 });
+  const diff = await here('diff', '@acme/apis/old', 'sub/without.yaml', '--fail-on', 'breaking');
+  expect(diff).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/sunset 2020-01-01.*would be safe from/) as string,
+  });
+});
+
 test('a replay of a ruleset in the data folder, and of one that could not be published', async () => {
   expect(await run('replay', 'base.yaml', '@acme/rulesets/base')).toMatchObject({
     code: 0,

@@ -15,7 +15,7 @@ import {
   type Verdict,
 } from '../../model/comparison.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { selectVersion } from '../../model/resource.ts';
+import { selectVersion, type Resource, type Version } from '../../model/resource.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { openFolder } from '../../source/folder.ts';
 import { isRevision } from '../../source/git-names.ts';
@@ -69,6 +69,8 @@ interface Compared {
 interface NamedDocument {
   document: Published;
   name: string;
+  /** What it is in the data folder. */
+  published?: { resource: Resource; version: Version };
 }
 
 async function compare(command: Command, before: string, after: string): Promise<Compared> {
@@ -88,9 +90,13 @@ async function compare(command: Command, before: string, after: string): Promise
     };
     const one = await documentNamed(before);
     const other = await documentNamed(after);
-    const comparison = await withProgress('Comparing', () =>
-      compiler.compare(one.document, other.document, limits, rules),
-    );
+    const { compareWith } = await import('../../registry/compare-versions.ts');
+    const comparison = await withProgress('Comparing', () => {
+      if (!one.published) return compiler.compare(one.document, other.document, limits, rules);
+      const at = other.published?.version.publishedAt;
+      const next = { ...other.document, ...(at && { at }), ...(enums && { rules: { enums } }) };
+      return compareWith(registry!, one.published.resource, one.published.version, next, {});
+    });
     // A published version has no file here.
     const text = Buffer.from(other.document.source?.bytes ?? []).toString();
     return { comparison, names: { before: one.name, after: other.name, file: after, text } };
@@ -158,7 +164,9 @@ async function publishedDocument(registry: Registry, name: string): Promise<Name
   const resource = await findResource(registry, coordinate);
   const version = resource && selectVersion(resource, selector)?.version;
   const advice = '--registry <url> asks a registry.';
-  if (!version) throw new RegistryError('not_found', `There is no version ${name} in the data folder. ${advice}`);
+  if (!resource || !version)
+    throw new RegistryError('not_found', `There is no version ${name} in the data folder. ${advice}`);
   if (version.status.state === 'withdrawn') throw new RegistryError('gone', `${name} was withdrawn.`);
-  return { document: await readPublished(registry, version), name: withVersion(name, version.label) };
+  const document = await readPublished(registry, version);
+  return { document, name: withVersion(name, version.label), published: { resource, version } };
 }

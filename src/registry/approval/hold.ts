@@ -105,7 +105,7 @@ export async function judgeChanges(
   if (existing.versions.length === 0) return null;
   const { isAwaited = false, signal } = request;
   const artifact = compiled.artifact!;
-  const after = { ...publishedAs(artifact), at: next.version.publishedAt, fingerprints: true as const };
+  const after = { ...publishedAs(artifact), at: next.version.publishedAt, rules: { fingerprints: true } as const };
   const compared = async (version: Version | null): Promise<Fingerprinted[]> => {
     const comparison =
       version === null
