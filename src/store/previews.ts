@@ -42,20 +42,20 @@ export async function keepPreview(
   const expires = expiryTime().getTime() + days * day;
   const token = `${expires.toString(36).padStart(9, '0')}-${Buffer.from(randomBytes(16)).toString('hex')}`;
   const size = [...parts.values()].reduce((sum, { byteLength }) => sum + byteLength, bytes.byteLength);
-  const key = `${keyOf(token)}-${ownerOf(org)}-${size.toString(36)}`;
+  const key = `${keyOf(token)}-${ownerOf(org)}-${size.toString(36)}.${hexOf(digestOf(bytes)).slice(0, 32)}`;
   for (const [digest, part] of parts) await bucket.putIfAbsent(partKey(key, digest), part);
   await bucket.putIfAbsent(key, bytes);
   return { token, expiresAt: new Date(expires).toISOString() };
 }
 
-/** The preview with this token; null if there is none, or it has expired. */
+/** The preview with this token; null if there is none, it has expired, or its bytes are not those that were stored. */
 export async function findPreview({ bucket, expiryTime }: Place, token: string): Promise<FoundPreview | null> {
   const expires = Number.parseInt(tokenPattern.exec(token)?.[1] ?? '', 36);
   if (!(expiryTime().getTime() < expires)) return null;
   // Its own key is the first that begins so: those of its parts are longer.
   const [key] = await bucket.list(keyOf(token), { limit: 1 });
   const bytes = key === undefined || key !== previewOf(key) ? null : await bucket.get(key);
-  if (!bytes) return null;
+  if (!bytes || !isPreview(key!, bytes)) return null;
   const part = (digest: Digest) => bucket.get(partKey(key!, digest));
   return { bytes, expiresAt: new Date(expires).toISOString(), part };
 }
@@ -95,7 +95,7 @@ function ownerOf(org: string): string {
   return hexOf(digestOf(`previews of ${org}`)).slice(0, 12);
 }
 
-/** The beginning of a preview's key. After it come whose it is and its bytes, to find out what to delete. */
+/** The beginning of a preview's key. After it come whose it is and its bytes, to find out what to delete, and its digest. */
 function keyOf(token: string): string {
   return `${prefix}${token.slice(0, 9)}-${hexOf(digestOf(token)).slice(0, 32)}`;
 }
@@ -104,10 +104,16 @@ function partKey(key: string, digest: Digest): string {
   return `${key}-${hexOf(digest)}`;
 }
 
-/** The digest of the part that a key holds; null: the key holds no part. */
-export function previewPart(key: string): Digest | null {
-  const [, , , , hex] = key.startsWith(prefix) ? key.split('-') : [];
-  return hex === undefined ? null : `sha256:${hex}`;
+/** How the digest of what the key of a preview, or of a part of one, holds begins, in hexadecimal digits. Null: it does not say. */
+export function previewDigest(key: string): string | null {
+  const [, , , size, part] = key.startsWith(prefix) ? key.split('-') : [];
+  // Keys of older programs have no digest of the preview.
+  return part ?? size?.split('.')[1] ?? null;
+}
+
+/** Whether a preview, or a part of one, is what was stored, as far as its key says. */
+export function isPreview(key: string, bytes: Uint8Array): boolean {
+  return hexOf(digestOf(bytes)).startsWith(previewDigest(key) ?? '');
 }
 
 function previewOf(key: string): string {

@@ -1,17 +1,16 @@
-import { digestOf } from '../model/digest.ts';
 import { parseJson } from '../model/json.ts';
 import { headIn, parseHeadKey } from './log/heads.ts';
-import { previewPart } from './previews.ts';
+import { isPreview, previewDigest } from './previews.ts';
 import { isGenerationOf, parseWorkKey } from './work.ts';
 
 /**
  * What is wrong with the bytes of a record that expires, of a preview or of a part of one; null: nothing that can be known.
- * Only parts have a digest: of the others it is known whether they are JSON, and a record tells its own number, that of a
- * head also its log.
+ * Previews have a digest: of the others it is known whether they are JSON, and a record tells its own number, that of a head
+ * also its log.
  */
 export function faultOfRecord(key: string, bytes: Uint8Array): string | null {
-  const part = previewPart(key);
-  if (part !== null) return digestOf(bytes) === part ? null : 'The bytes do not match their digest.';
+  if (!isPreview(key, bytes)) return 'The bytes do not match their digest.';
+  if (previewDigest(key) !== null) return null;
   const isWork = key.startsWith('work/');
   if (isWork && parseWorkKey(key) === null) return 'Stele did not write this file and ignores it. Move it away.';
   const record = parseJson(bytes);

@@ -16,7 +16,7 @@ import { headKey } from '../../src/store/log/heads.ts';
 import { createMemoryCache } from '../../src/store/cache.ts';
 import { createMemoryBucket, type MemoryBucket } from '../../src/store/memory.ts';
 import { createObjects, objectKey, packKey } from '../../src/store/objects.ts';
-import { keepPreview, previewPart } from '../../src/store/previews.ts';
+import { keepPreview } from '../../src/store/previews.ts';
 import { createRefs } from '../../src/store/refs.ts';
 import { createTestRegistry, publishVersion } from './registry.ts';
 
@@ -39,6 +39,7 @@ export const kindsOfKeys = [
   'head',
   'answer',
   'preview',
+  'larger preview',
   'part of a preview',
   'batch of the public log',
   'newest batch of the public log',
@@ -118,6 +119,7 @@ export async function createDamageable(): Promise<{ files: Files; kinds: Record<
   const keysIn = (prefix: string) => [...files.keys()].filter((key) => key.startsWith(prefix));
   const bySize = (prefix: string) => keysIn(prefix).sort((a, b) => files.get(a)!.byteLength - files.get(b)!.byteLength);
   const large = bySize('objects/').toReversed();
+  const previews = bySize('previews/').filter((key) => key.split('-').length === 4);
   const acme = (sequence: number) => entryKey('@acme', sequence);
   const pairOf = ([one, other]: readonly string[]): Pair => [one!, other!];
   const kinds: Record<(typeof kindsOfKeys)[number], Pair> = {
@@ -130,9 +132,10 @@ export async function createDamageable(): Promise<{ files: Files; kinds: Record<
     'newest entry of registry': [entryKey('registry', 3), entryKey('registry', 2)],
     head: [headKey({ log: '@acme', sequence: 3 }), headKey({ log: 'registry', sequence: 3 })],
     answer: pairOf(keysIn('work/idempotency/')),
-    // By size: their names are random, and the byte that is flipped is another in each.
-    preview: pairOf(bySize('previews/').filter((key) => previewPart(key) === null)),
-    'part of a preview': pairOf(bySize('previews/').filter((key) => previewPart(key) !== null)),
+    // By size: their names are random, and the byte that is flipped is another in each: one of the JSON, or one of a text.
+    preview: pairOf(previews),
+    'larger preview': pairOf(previews.toReversed()),
+    'part of a preview': pairOf(bySize('previews/').filter((key) => !previews.includes(key))),
     'batch of the public log': pairOf(keysIn(batchesFolder).sort()),
     'newest batch of the public log': pairOf(keysIn(batchesFolder).sort().toReversed()),
     'bundle of the public log': pairOf(keysIn(tilesFolder).concat(keysIn(batchesFolder))),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { digestOf } from '../../../src/model/digest.ts';
+import { digestOf, hexOf } from '../../../src/model/digest.ts';
 import { listAll, type Bucket } from '../../../src/store/bucket.ts';
 import { createMemoryBucket } from '../../../src/store/memory.ts';
 import type { Visibility } from '../../../src/model/access.ts';
@@ -147,6 +147,21 @@ describe('the preview of a document', () => {
     `${'0'.repeat(9)}-${'G'.repeat(32)}`,
   ])('is not there for the token %j', async (token) => {
     expect((await get(encodeURIComponent(token))).status).toBe(404);
+  });
+
+  test('is not there once a letter of it is another; one of an older program, whose key has no digest, is', async () => {
+    const { bucket } = served.registry;
+    const token = await preview('@acme/apis/pay', '9.4.0');
+    const [key] = (await Array.fromAsync(listAll(bucket, 'previews/'))).filter((each) => each.includes(`/${token.slice(0, 9)}-${hexOf(digestOf(token)).slice(0, 32)}`)); // prettier-ignore
+    const bytes = Buffer.from((await bucket.get(key!))!);
+    const other = Buffer.from(bytes.toString().replace('"label":"9.4.0"', '"label":"9.4.1"').replaceAll('"9.4.0"', '"9.4.1"')); // prettier-ignore
+    expect(other).not.toEqual(bytes);
+    await bucket.delete(key!);
+    await bucket.putIfAbsent(key!, other);
+    expect((await get(token)).status).toBe(404);
+    await bucket.delete(key!);
+    await bucket.putIfAbsent(key!.split('.')[0]!, bytes);
+    expect((await get(token)).status).toBe(200);
   });
 
   test('is only read', async () => {
