@@ -23,10 +23,8 @@ export function backupCommand(): Command {
       assertApart(store, folder);
       const isNew = !existsSync(join(folder, 'format'));
       const copied = await withStore(command, async (registry) => {
-        const [{ backup }, { openBucket }] = await Promise.all([
-          import('../registry/maintenance/backup.ts'),
-          import('../open.ts'),
-        ]);
+        const { backup } = await import('../registry/maintenance/backup.ts');
+        const { openBucket } = await import('../open.ts');
         const into = await openBucket({ kind: 'fs', path: folder });
         return withProgressUnless(json, 'Copying', (say) => backup(registry, into, showCopied(say)));
       });
@@ -97,10 +95,8 @@ export function restoreCommand(): Command {
       }
       const { store } = await readConfig(command, { fills: true });
       assertApart(store, folder);
-      const [{ restore }, { openBucket }] = await Promise.all([
-        import('../registry/maintenance/backup.ts'),
-        import('../open.ts'),
-      ]);
+      const { restore } = await import('../registry/maintenance/backup.ts');
+      const { openBucket } = await import('../open.ts');
       const from = await openBucket({ kind: 'fs', path: folder });
       const into = await openBucket(store);
       const copied = await withProgressUnless(json, 'Copying', (say) => restore(from, into, until, showCopied(say)));
@@ -141,10 +137,8 @@ export function migrateCommand(): Command {
       const { store, dataFolder } = config;
       assertApart(store, folder);
       const migrated = await withStore(command, async ({ bucket }) => {
-        const [{ migrate }, { openBucket }] = await Promise.all([
-          import('../registry/maintenance/migrate.ts'),
-          import('../open.ts'),
-        ]);
+        const { migrate } = await import('../registry/maintenance/migrate.ts');
+        const { openBucket } = await import('../open.ts');
         const into = await openBucket({ kind: 'fs', path: folder });
         return withProgressUnless(json, 'Copying', (say) => migrate(bucket, into, showCopied(say)));
       });

@@ -5,7 +5,8 @@ import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { loadConfig, findConfigFile } from '../config/load-config.ts';
-import { isResourceType, parseCoordinate, slugFrom, type Coordinate, type Selector } from '../model/address.ts';
+import { organizationIn, type RepositoryConfig } from '../config/organization-config.ts';
+import { isResourceType, isSlug, parseCoordinate, slugFrom, type Coordinate, type Selector } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { Sandboxes } from '../compile/sandboxes.ts';
 import type { OpenRegistry } from '../open.ts';
@@ -87,8 +88,8 @@ export async function holdsStore(folder: string): Promise<boolean> {
  */
 export async function withRegistryToRead<T>(
   command: Command,
-  adjust: (config: Config) => Config,
   work: (registry: OpenRegistry) => Promise<T>,
+  adjust = (config: Config) => config,
 ): Promise<T> {
   const config = adjust(await readConfig(command));
   const isThere = !('path' in config.store) || existsSync(config.store.path);
@@ -135,6 +136,23 @@ export function requireDate(text: string): string {
   const time = Date.parse(text);
   if (!Number.isNaN(time)) return new Date(time).toISOString();
   throw new RegistryError('malformed', `${JSON.stringify(text)} is not a date. Use a date such as 2025-01-31.`);
+}
+
+/** Throws `malformed` for what cannot be the name of an organization. */
+export function requireOrganization(name: string): void {
+  if (!isSlug(name)) throw new RegistryError('malformed', `${JSON.stringify(name)} is not a valid organization name.`);
+}
+
+/** The configuration with these repositories in an organization, beside those that it follows. */
+export function withRepositories(config: Config, org: string, added: readonly RepositoryConfig[]): Config {
+  const organization = organizationIn(config, org) ?? { repositories: [], owners: [], defaults: {} };
+  const repositories = [...organization.repositories, ...added];
+  return { ...config, organizations: { ...config.organizations, [org]: { ...organization, repositories } } };
+}
+
+/** Whether an argument is a coordinate, and no file. */
+export function isCoordinate(name: string): boolean {
+  return name.startsWith('@') && !existsSync(name);
 }
 
 /** Parses a coordinate. Throws `malformed`, with a suggestion. */

@@ -3,13 +3,14 @@ import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { isLocalUrl, organizationIn } from '../config/organization-config.ts';
-import { formatCoordinate, isSlug, type Coordinate } from '../model/address.ts';
+import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
 import { formatProblem } from '../model/problem.ts';
 import { gitDirectory } from '../source/folder.ts';
 import { plainFolder } from '../source/git-names.ts';
 import type * as discovering from '../sync/discover-repository.ts';
-import { withRegistryToRead, type CommonOptions } from './command-context.ts';
+import type { OpenRegistry } from '../open.ts';
+import { requireOrganization, withRegistryToRead, withRepositories, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson, withProgress } from './output.ts';
 import { isPathGlob } from '../model/glob.ts';
 
@@ -37,33 +38,26 @@ export function discoverCommand(): Command {
     .action(async (given: string, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<DiscoverOptions>();
       const { org, branch = null } = options;
-      if (!isSlug(org))
-        throw new RegistryError('malformed', `${JSON.stringify(org)} is not a valid organization name.`);
+      requireOrganization(org);
       const url = isLocalUrl(given) ? resolve(given) : given;
       const discover = plainFolder(options.path ?? '');
       const wanted = { org, url, branch, discover };
-      const follow = (config: Config) => withRepository(config, org, url);
-      const documents = await withRegistryToRead(command, follow, (registry) =>
+      // With the repository in it, so that its host is allowed.
+      const follow = (config: Config) => withRepositories(config, org, [{ url }]);
+      const read = (registry: OpenRegistry) =>
         withProgress(`Reading ${given}`, async () => {
           const { discoverRepository } = await import('../sync/discover-repository.ts');
           const { repositories } = organizationIn(registry.config, org)!;
           const credential = repositories.find((each) => each.url === url)!.credential ?? null;
           return discoverRepository(registry, { ...wanted, credential }, new AbortController().signal);
-        }),
-      );
+        });
+      const documents = await withRegistryToRead(command, read, follow);
       if (documents.plan.isRefused) process.exitCode = 1;
       const wrote = options.write && !documents.plan.isRefused ? write(documents, url, discover) : null;
       if (options.json) return printJson({ ...describe(documents), wrote });
       printDiscovered(documents);
       if (wrote !== null) complain(`Wrote ${wrote}. Once it is committed, Stele publishes only what it lists.`);
     });
-}
-
-/** The configuration with this repository in it, so that its host is allowed. */
-function withRepository(config: Config, org: string, url: string): Config {
-  const organization = organizationIn(config, org) ?? { repositories: [], owners: [], defaults: {} };
-  const repositories = [...organization.repositories, { url }];
-  return { ...config, organizations: { ...config.organizations, [org]: { ...organization, repositories } } };
 }
 
 function describe({ commit, plan }: Discovered): object {

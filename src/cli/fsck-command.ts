@@ -90,11 +90,8 @@ async function checkAndRepair(
   { json = false, from, giveUp = false, acceptLoss }: FsckOptions,
   heads: readonly Head[],
 ): Promise<{ checked: Checked; repairs: Repaired[] }> {
-  const [{ repairStore }, { acceptLoss: accept }, { openBucket }] = await Promise.all([
-    import('../registry/maintenance/repair.ts'),
-    import('../registry/maintenance/repair.ts'),
-    import('../open.ts'),
-  ]);
+  const { repairStore, acceptLoss: accept } = await import('../registry/maintenance/repair.ts');
+  const { openBucket } = await import('../open.ts');
   const repairs: Repaired[] = [];
   const report = (repaired: Repaired): void => {
     repairs.push(repaired);

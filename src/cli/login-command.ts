@@ -3,11 +3,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'commander';
 import { scopes, type Scope } from '../model/access.ts';
 import { RegistryError } from '../model/errors.ts';
+import type { components } from '../server/v1/management.d.ts';
 import type { CommonOptions } from './command-context.ts';
 import { openInBrowser } from './open-command.ts';
 import { complain, print, printJson } from './output.ts';
 import { askRegistry, bodyIn, saveKey, savedFile, savedKeyOf } from './registry-client.ts';
 
+type Schemas = components['schemas'];
 type LoginOptions = CommonOptions & { registry?: string; scope: Scope; org?: string; name?: string };
 
 /** `stele login`: gets a key of one's own by the device flow (RFC 8628), and saves it for this user. */
@@ -34,7 +36,7 @@ export function loginCommand(): Command {
           'not_found',
           `${registry} has no sign-in with an identity provider, so nobody can log in. Set STELE_KEY to a key that an administrator made.`,
         );
-      const device = bodyIn(asked) as unknown as Asked;
+      const device = bodyIn(asked) as Schemas['DeviceAnswer'];
       complain(`Open ${device.verificationUri} and enter the code ${device.userCode}`);
       if (!json && process.stderr.isTTY) await openInBrowser(device.verificationUriComplete);
       const key = await waitForKey(registry, device);
@@ -64,27 +66,15 @@ export function logoutCommand(): Command {
     });
 }
 
-interface Asked {
-  userCode: string;
-  deviceCode: string;
-  verificationUri: string;
-  verificationUriComplete: string;
-  interval: number;
-  expiresAt: string;
-}
-
-interface TakenKey {
-  id: string;
-  secret: string;
-  expiresAt: string | null;
-}
-
-async function waitForKey(registry: string, { deviceCode, interval }: Asked): Promise<TakenKey> {
+async function waitForKey(
+  registry: string,
+  { deviceCode, interval }: Schemas['DeviceAnswer'],
+): Promise<Schemas['CreatedKey']> {
   for (;;) {
     await delay(interval * 1000);
     const answer = await askRegistry(registry, 'POST', '/v1/devices/token', { key: null, body: { deviceCode } });
     const body = bodyIn(answer);
-    if (answer.status === 201) return body as unknown as TakenKey;
+    if (answer.status === 201) return body as Schemas['CreatedKey'];
     if (body['state'] === 'refused') throw new RegistryError('forbidden', 'You refused. Nothing was saved.');
   }
 }

@@ -1,5 +1,5 @@
 import type { Ora } from 'ora';
-import { formatProblem, type Report } from '../model/problem.ts';
+import { countText, formatProblem, type Report } from '../model/problem.ts';
 import { shownState, type Tone } from '../model/states.ts';
 import { realpathSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -166,13 +166,8 @@ export function formatTotals({ problems, counts, truncated, exempted = [] }: Rep
   if (problems.length === 0 && exempted.length === 0) return cut;
   const accepted = exempted.length === 0 ? [] : [`${exempted.length} exempted`];
   const { error, warning, info } = counts;
-  const counted = [countOf(error, 'error'), countOf(warning, 'warning'), countOf(info, 'note'), ...accepted];
+  const counted = [countText(error, 'error'), countText(warning, 'warning'), countText(info, 'note'), ...accepted];
   return [...cut, counted.join(', ')];
-}
-
-/** `1 error`, `2 errors` */
-export function countOf(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /**

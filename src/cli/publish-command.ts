@@ -36,10 +36,7 @@ export function publishCommand(): Command {
         return;
       }
       const { published, root } = await withRegistry(command, async (registry) => {
-        const [{ publish }, { datedUpload }] = await Promise.all([
-          import('../registry/publish.ts'),
-          import('../registry/publish.ts'),
-        ]);
+        const { publish, datedUpload } = await import('../registry/publish.ts');
         const { findResource } = await import('../registry/lives.ts');
         const { assertOrganizationExists } = await import('../registry/maintenance/organizations.ts');
         await assertOrganizationExists(registry, coordinate.org);

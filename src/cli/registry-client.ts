@@ -127,18 +127,12 @@ export async function demandOpenly(registry: string, path: string, body: unknown
   return bodyIn(await askRegistry(registry, 'POST', path, { body }));
 }
 
-/** The organization of the user's key. Throws as `assertOrganization` does. */
-export async function organizationOfKey(registry: string, wanted: string | null): Promise<string> {
-  const me = await askRegistry(registry, 'GET', '/v1/me');
-  if (me.status >= 400) throw refusalIn(me);
-  return assertOrganization(me.body, wanted, registry);
-}
-
 /**
- * Returns the organization in a response of `GET /v1/me`. Throws `malformed` if a command names
- * another one.
+ * The organization of the user's key, or the one that a command names. Throws `malformed` if a command names one that
+ * the key is not for.
  */
-function assertOrganization(me: RegistryAnswer['body'], wanted: string | null, registry: string): string {
+export async function organizationOfKey(registry: string, wanted: string | null): Promise<string> {
+  const me = bodyIn(await askRegistry(registry, 'GET', '/v1/me'));
   const { organization: own } = me;
   if (typeof own !== 'string')
     throw new RegistryError(

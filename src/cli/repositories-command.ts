@@ -1,8 +1,9 @@
 import { Command } from 'commander';
+import { countText } from '../model/problem.ts';
 import type { SkipReason } from '../model/owner.ts';
 import type { FollowedOwner, FollowedRepository } from '../sync/owners/describe-followed.ts';
 import { withRegistry, type CommonOptions } from './command-context.ts';
-import { complain, countOf, print, printJson } from './output.ts';
+import { complain, print, printJson } from './output.ts';
 import { openRegistryAt } from './registry-client.ts';
 
 interface Followed {
@@ -53,8 +54,8 @@ const words: Record<SkipReason, string> = {
 
 /** `7 documents`, `6 of 7 documents, 1 rejected, uses 2 contracts` */
 function describeDocuments({ documents: { published, rejected }, contracts }: FollowedRepository): string {
-  const all = countOf(published + rejected, 'document');
-  const uses = contracts > 0 ? `, uses ${countOf(contracts, 'contract')}` : '';
+  const all = countText(published + rejected, 'document');
+  const uses = contracts > 0 ? `, uses ${countText(contracts, 'contract')}` : '';
   return (rejected === 0 ? all : `${published} of ${all}, ${rejected} rejected`) + uses;
 }
 

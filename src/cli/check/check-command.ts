@@ -5,10 +5,11 @@ import { readEnvironment } from '../../config/environment.ts';
 import { readUserDefaults } from '../../config/load-config.ts';
 import { formatCoordinate, type Coordinate } from '../../model/address.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
-import { impactGroups, type ConsumerTouched, type ImpactOnUser } from '../../model/dependency.ts';
+import { impactGroups } from '../../model/dependency.ts';
 import { createReport, type Report } from '../../model/problem.ts';
 import { fileOf } from '../../model/artifact.ts';
-import { shownState, type Outcome } from '../../model/states.ts';
+import { shownState } from '../../model/states.ts';
+import type { components } from '../../server/v1/management.d.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { Candidate } from '../../sync/discover-repository.ts';
 import { requireCoordinate, withRegistryToRead, type CommonOptions } from '../command-context.ts';
@@ -39,26 +40,8 @@ interface CheckOutput {
   file: string;
 }
 
-/** What publishing one document would say, as `--json` prints it. */
-interface Checked {
-  path: string;
-  coordinate: string;
-  outcome: Exclude<Outcome, 'detached'>;
-  /** The coordinate that it would have, or has already. Null: none, or its next tag gives it. */
-  version: string | null;
-  isNew: boolean;
-  detail: string | null;
-  report: Report;
-  /** Whom it breaks. Absent: not asked for, or nothing would be published. */
-  impact?: Impact;
-}
-
-/** As `POST /v1/check` says it. */
-interface Impact {
-  users: (Pick<ImpactOnUser, 'coordinate' | 'version' | 'gets' | 'verdict'> & { detail: string })[];
-  consumers?: ConsumerTouched[];
-  unchecked: number;
-}
+/** What publishing one document would say, as `--json` prints it: what `POST /v1/check` says, and where the document is. */
+type Checked = Omit<components['schemas']['Checked'], 'report'> & { path: string; coordinate: string; report: Report };
 
 /** `stele check [FILE…]`: asks a running registry what publishing would say. Writes nothing. */
 export function checkCommand(): Command {
@@ -83,8 +66,8 @@ export function checkCommand(): Command {
       const nowhere = { kind: 'fs', path: '' } as const;
       const { checked, problem } = await withRegistryToRead(
         command,
-        (config) => ({ ...config, store: nowhere }),
         (registry) => checkFiles(registry, remote, org, files, { as, impact: options.impact === true }),
+        (config) => ({ ...config, store: nowhere }),
       );
       if (problem !== null && checked.length === 0) throw problem;
       if (checked.some(({ outcome }) => outcome !== 'published' && outcome !== 'unchanged')) process.exitCode ??= 1;
@@ -229,7 +212,7 @@ function describe({ path, coordinate, outcome, version, isNew, detail, report, i
 }
 
 /** Whom a new version breaks, a line each. */
-function linesOf(impact: Impact | undefined): string[] {
+function linesOf(impact: Checked['impact']): string[] {
   return (impact ? impactGroups(impact) : []).flatMap(({ title, broken, consumers }) => [
     title,
     ...broken.map(({ coordinate, version, detail }) => `  ${coordinate}@${version}: ${detail}`),

@@ -19,7 +19,13 @@ import { selectVersion, type Resource, type Version } from '../../model/resource
 import type { Registry } from '../../registry/registry.ts';
 import { openFolder } from '../../source/folder.ts';
 import { isRevision } from '../../source/git-names.ts';
-import { requireCoordinate, withCompiler, withRegistryToRead, type CommonOptions } from '../command-context.ts';
+import {
+  isCoordinate,
+  requireCoordinate,
+  withCompiler,
+  withRegistryToRead,
+  type CommonOptions,
+} from '../command-context.ts';
 import { adviseRepository, formatReport, print, printJson, withProgress } from '../output.ts';
 import { diffFormats, formatDiff, type ComparedNames, type DiffFormat } from './finding-formats.ts';
 import { fetchDocument, isUrl, urlIn } from './fetch-document.ts';
@@ -103,12 +109,7 @@ async function compare(command: Command, before: string, after: string): Promise
   };
   if (remote !== undefined || ![before, after].some(isCoordinate))
     return withCompiler(command, (compiler, config) => run(compiler, config, null));
-  const same = (config: Config) => config;
-  return withRegistryToRead(command, same, (registry) => run(registry.compiler, registry.config, registry));
-}
-
-function isCoordinate(name: string): boolean {
-  return name.startsWith('@') && !existsSync(name);
+  return withRegistryToRead(command, (registry) => run(registry.compiler, registry.config, registry));
 }
 
 type OpenedDocument = Omit<Awaited<ReturnType<typeof openFolder>>, 'root'>;

@@ -5,14 +5,19 @@ import type { RepositoryReader, SettingsDefaults, SettingsResource } from '../..
 import type { Config } from '../../config.ts';
 import { blockingIn, createReport, isBlocking, type Report, type Severity } from '../../model/problem.ts';
 import { openFolder } from '../../source/folder.ts';
-import { withCompiler, type CommonOptions, requireCoordinate, withRegistryToRead } from '../command-context.ts';
+import {
+  isCoordinate,
+  withCompiler,
+  type CommonOptions,
+  requireCoordinate,
+  withRegistryToRead,
+} from '../command-context.ts';
 import { complain, print, printJson, withProgress, formatReport, adviseRepository, seenFromHere } from '../output.ts';
 import { formatLint, lintFormats, type LintFormat } from './finding-formats.ts';
 import { posix } from 'node:path';
 import { RegistryError } from '../../model/errors.ts';
 import { createPathGlob, isPathGlob } from '../../model/glob.ts';
 import type { Snapshot } from '../../source/snapshot.ts';
-import { existsSync } from 'node:fs';
 import { digestOf } from '../../model/digest.ts';
 import { fetchDocument, isUrl, openDocument, urlIn } from './fetch-document.ts';
 
@@ -143,9 +148,8 @@ async function rulesetNamed(
     registry === undefined
       ? (coordinate) => findHere(command, coordinate)
       : (coordinate) => read(compiler, config, urlIn(registry, coordinate), coordinate, registry);
-  const isCoordinate = name.startsWith('@') && !existsSync(name);
-  if (isCoordinate) requireCoordinate(name);
-  const ruleset = isCoordinate ? await find(name) : await read(compiler, config, name, name, registry);
+  if (isCoordinate(name)) requireCoordinate(name);
+  const ruleset = isCoordinate(name) ? await find(name) : await read(compiler, config, name, name, registry);
   const { resolveExtended } = await import('../../registry/gate/ruleset-gate.ts');
   const extended = await resolveExtended(ruleset.name, ruleset.json, find);
   return { ...ruleset, ...(extended !== null && { extended }) };
@@ -155,8 +159,7 @@ async function rulesetNamed(
 async function findHere(command: Command, name: string): Promise<GivenRuleset> {
   const { coordinate } = requireCoordinate(name);
   const { findRuleset } = await import('../../registry/gate/ruleset-gate.ts');
-  const same = (config: Config) => config;
-  return withRegistryToRead(command, same, (registry) => findRuleset(registry, coordinate.org, name));
+  return withRegistryToRead(command, (registry) => findRuleset(registry, coordinate.org, name));
 }
 
 async function read(

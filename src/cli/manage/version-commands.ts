@@ -1,9 +1,10 @@
 import { Argument, Command } from 'commander';
 import type { Coordinate, Selector } from '../../model/address.ts';
+import { countText } from '../../model/problem.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { nameOf } from '../../model/resource.ts';
 import { requireCoordinate, type CommonOptions } from '../command-context.ts';
-import { complain, countOf, print, printJson } from '../output.ts';
+import { complain, print, printJson } from '../output.ts';
 import type { components } from '../../server/v1/management.d.ts';
 import { withClient } from './with-client.ts';
 
@@ -50,7 +51,7 @@ const dryRunHelp = 'say who depends on it, and change nothing';
 
 /** `stele deprecate|yank|reactivate COORDINATE@VERSION`, `stele visibility COORDINATE public|private`. */
 export function versionCommands(): Command[] {
-  return [...statusCommands.map(statusCommand), ...settingCommands.map(settingCommand)];
+  return [...statusCommands.map(statusCommand), visibilityCommand()];
 }
 
 function statusCommand({ name, description, state, options: taken }: StatusCommand): Command {
@@ -71,36 +72,20 @@ function statusCommand({ name, description, state, options: taken }: StatusComma
     });
 }
 
-/** A command that changes one setting of a resource, which is its only argument beside the coordinate. */
-interface SettingCommand {
-  /** Of the setting, too. */
-  name: string;
-  description: string;
-  value: () => Argument;
-}
-
-const settingCommands: readonly SettingCommand[] = [
-  {
-    name: 'visibility',
-    description: 'Make a resource public or private.',
-    value: () => new Argument('<visibility>', 'who may read it').choices(['public', 'private']),
-  },
-];
-
-function settingCommand({ name, description, value }: SettingCommand): Command {
-  return new Command(name)
-    .description(description)
+function visibilityCommand(): Command {
+  return new Command('visibility')
+    .description('Make a resource public or private.')
     .argument('<coordinate>', '@org/type/slug')
-    .addArgument(value())
+    .addArgument(new Argument('<visibility>', 'who may read it').choices(['public', 'private']))
     .option('--registry <url>', remoteHelp)
-    .action(async (given: string, chosen: string, _options: unknown, self: Command) => {
+    .action(async (given: string, visibility: string, _options: unknown, self: Command) => {
       const { coordinate, selector } = requireCoordinate(given);
       if (selector.kind !== 'latest')
         throw new RegistryError(
           'malformed',
           'The coordinate must not contain a version: all versions change together.',
         );
-      await change(self, coordinate, selector, { [name]: chosen }, chosen);
+      await change(self, coordinate, selector, { visibility }, visibility);
     });
 }
 
@@ -124,7 +109,7 @@ async function change(
     const { dependants = [] } = changed as { dependants?: User[] };
     if (dryRun)
       complain(
-        `${countOf(dependants.length, 'user')} in this registry ${dependants.length === 1 ? 'uses' : 'use'} it.`,
+        `${countText(dependants.length, 'user')} in this registry ${dependants.length === 1 ? 'uses' : 'use'} it.`,
       );
     for (const each of dependants)
       print('consumer' in each ? `  ${each.consumer.name} (consumer)` : `  ${each.coordinate}@${each.version}`);

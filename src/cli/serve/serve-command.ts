@@ -2,11 +2,16 @@ import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import type { Config } from '../../config.ts';
 import { readEnvironment } from '../../config/environment.ts';
-import { isLocalUrl, organizationIn } from '../../config/organization-config.ts';
-import { isSlug } from '../../model/address.ts';
+import { isLocalUrl } from '../../config/organization-config.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { assertNoCredential } from '../../model/connection.ts';
-import { configFile, readConfig, type CommonOptions } from '../command-context.ts';
+import {
+  configFile,
+  readConfig,
+  requireOrganization,
+  withRepositories,
+  type CommonOptions,
+} from '../command-context.ts';
 import { describeCommands, programOf } from '../help.ts';
 import { complain, print, printJson } from '../output.ts';
 
@@ -72,11 +77,9 @@ export function serveCommand(): Command {
 
 /** Adds the repositories of the command line; by default public and lenient (design §6, §12). */
 function addRepositories(config: Config, repositories: readonly string[], options: ServeOptions): Config {
-  if (!isSlug(options.org))
-    throw new RegistryError('malformed', `${JSON.stringify(options.org)} is not a valid organization name.`);
+  requireOrganization(options.org);
   for (const url of repositories) assertNoCredential(url);
   if (repositories.length === 0) return config;
-  const organization = organizationIn(config, options.org) ?? { repositories: [], owners: [], defaults: {} };
   const added = repositories.map((url) => ({
     url: isLocalUrl(url) ? resolve(url) : url,
     isArgument: true as const,
@@ -85,8 +88,7 @@ function addRepositories(config: Config, repositories: readonly string[], option
     ...(options.branch !== undefined && { branch: options.branch }),
     ...(options.versions !== undefined && { versions: options.versions }),
   }));
-  const next = { ...organization, repositories: [...organization.repositories, ...added] };
-  return { ...config, organizations: { ...config.organizations, [options.org]: next } };
+  return withRepositories(config, options.org, added);
 }
 
 /** The number of processes. Pages that reload need a single one. */

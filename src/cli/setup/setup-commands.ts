@@ -3,11 +3,11 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { inspect } from 'node:util';
 import { Command } from 'commander';
 import { findConfigFile } from '../../config/load-config.ts';
-import { isSlug } from '../../model/address.ts';
+import { countText } from '../../model/problem.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { assertNoCredential } from '../../model/connection.ts';
-import { type CommonOptions, configFile, readConfig, withStore } from '../command-context.ts';
-import { complain, print, printJson, countOf } from '../output.ts';
+import { type CommonOptions, configFile, readConfig, requireOrganization, withStore } from '../command-context.ts';
+import { complain, print, printJson } from '../output.ts';
 import type { DoctorCheck } from './checks.ts';
 
 const sample = new URL('../../../deploy/init/registry.config.ts', import.meta.url);
@@ -22,8 +22,7 @@ export function initCommand(): Command {
     .argument('[repository...]', 'repositories to follow (default: the current folder, if it is one)')
     .option('--org <name>', 'organization to publish them to', 'local')
     .action(async (given: string[], { org }: { org: string }, command: Command) => {
-      if (!isSlug(org))
-        throw new RegistryError('malformed', `${JSON.stringify(org)} is not a valid organization name.`);
+      requireOrganization(org);
       for (const url of given) assertNoCredential(url);
       const there = findConfigFile();
       if (there !== null)
@@ -63,8 +62,9 @@ function format({ state, name, detail, advice }: DoctorCheck): string {
 }
 
 function summarize(checks: readonly DoctorCheck[]): string {
-  const count = (state: DoctorCheck['state']) => countOf(checks.filter((check) => check.state === state).length, state);
-  return `${countOf(checks.length, 'check')}: ${count('problem')}, ${count('warning')}`;
+  const count = (state: DoctorCheck['state']) =>
+    countText(checks.filter((check) => check.state === state).length, state);
+  return `${countText(checks.length, 'check')}: ${count('problem')}, ${count('warning')}`;
 }
 
 /** `stele operator link`: what `stele serve` prints when it starts, for whoever has the data folder. */

@@ -1,3 +1,4 @@
+import { countText } from '../../model/problem.ts';
 import { changesOf } from '../../model/compared-with.ts';
 import { types } from '../../model/kinds.ts';
 import { type Principal, anonymous } from '../../model/access.ts';
@@ -43,7 +44,7 @@ export async function homePage(
     name: organizationTitle(site, org),
     org,
     logo: site.logo(org),
-    kinds: resources.length > 0 ? kindsIn(resources) : countOf(sitesOf.get(org)!.length, 'site'),
+    kinds: resources.length > 0 ? kindsIn(resources) : countText(sitesOf.get(org)!.length, 'site'),
     href: site.links.path(formatAddress({ kind: 'organization', org })),
     count: resources.length,
     resources: resources.slice(0, shown.home).map((resource) => rowOf(site, resource)),
@@ -82,7 +83,7 @@ export async function homePage(
       consumers: site.links.path(docPath('start-consumers')),
       subscribe: site.links.path(docPath('events')),
     },
-    summary: all.length === 0 ? null : `${countOf(byOrganization.size, 'organization')}: ${kindsIn(all)}`,
+    summary: all.length === 0 ? null : `${countText(byOrganization.size, 'organization')}: ${kindsIn(all)}`,
   });
 }
 
@@ -95,10 +96,6 @@ function kindsIn(resources: readonly Resource[]): string {
     return count === 0 ? [] : [`${count} ${name(count === 1 ? one : many)}`];
   });
   return counts.length < 2 ? counts.join('') : `${counts.slice(0, -1).join(', ')} and ${counts.at(-1)!}`;
-}
-
-function countOf(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** The page of an organization, or of one type in it. `resources`: those that the reader may see. Others have their turn meanwhile. */

@@ -46,7 +46,6 @@ export async function publishHere(
     await createSiteRecord(registry, site, { title: title ?? site.slug, ...(visibility && { visibility }) }, author);
   else if (title !== undefined) await changeSite(registry, site, { title }, author);
   const replaced = await replaceDrafts(registry, site, files, author);
-  const bytes = new Map(files.map((file) => [file.path, file.bytes]));
   const result = await publishSite(registry, {
     site,
     files: [...replaced.files].map(([path, { digest, bundle, at, size }]) => ({
@@ -54,7 +53,7 @@ export async function publishHere(
       source: digest,
       place: { bundle, at, size },
     })),
-    read: async (paths) => paths.map((path) => bytes.get(path)!),
+    read: readerOf(files),
     origin: null,
     reader,
     author,
@@ -67,6 +66,19 @@ export async function publishHere(
   return { outcome: result.outcome, deployment: result.deployment.label, rendered: result.rendered, ...common };
 }
 
+function readerOf(files: readonly NewFile[]): (paths: readonly string[]) => Promise<Uint8Array[]> {
+  const bytes = new Map(files.map((file) => [file.path, file.bytes]));
+  return async (paths) => paths.map((path) => bytes.get(path)!);
+}
+
+/** What a deployment is made from: the files that a site may have, and what is wrong with the others. */
+export async function inputOf(files: readonly NewFile[], maxBytes: number) {
+  const { sortFiles } = await import('../registry/drafts.ts');
+  const { accepted, problems } = sortFiles(files, maxBytes);
+  const sources = accepted.map((file) => ({ path: file.path, source: digestOf(file.bytes) }));
+  return { files: sources, read: readerOf(accepted), problems };
+}
+
 /** Renders and checks the files, and stores nothing. References are looked up in the registry. */
 export async function checkHere(
   registry: Registry,
@@ -75,20 +87,17 @@ export async function checkHere(
   unread: readonly Problem[],
 ): Promise<PublishedFolder> {
   const { makeDeployment } = await import('../registry/make-deployment.ts');
-  const { sortFiles } = await import('../registry/drafts.ts');
   const { findSite } = await import('../../registry/lives.ts');
   const stored = (await findSite(registry, site))?.value ?? null;
   const none = { title: site.slug, description: '', theme: {}, navigation: null, redirects: {}, versions: [] };
-  const { accepted, problems } = sortFiles(files, registry.config.limits.fileBytes);
-  const bytes = new Map(accepted.map((file) => [file.path, file.bytes]));
+  const { problems, ...input } = await inputOf(files, registry.config.limits.fileBytes);
   const { report, rendered } = await makeDeployment(registry, {
     org: site.org,
     settings: stored === null ? none : settingsOf(stored),
     blockOn: stored?.blockOn ?? 'error',
     previous: null,
     reader,
-    files: accepted.map((file) => ({ path: file.path, source: digestOf(file.bytes) })),
-    read: async (paths) => paths.map((path) => bytes.get(path)!),
+    ...input,
   });
   const outcome = isBlocking(report) ? 'rejected' : 'checked';
   const whole = withProblems(report, [...unread, ...problems]);

@@ -7,6 +7,7 @@ import { withClient } from '../../cli/manage/with-client.ts';
 import { openRegistryAt } from '../../cli/registry-client.ts';
 import {
   checkHere,
+  inputOf,
   publishHere,
   publishThere,
   type FolderOptions,
@@ -15,7 +16,7 @@ import {
   sendFolder,
   withProblems,
 } from './publish-folder.ts';
-import { digestOf } from '../../model/digest.ts';
+import type { components } from '../../server/v1/management.d.ts';
 import { type Report, problemAtFile, type Problem } from '../../model/problem.ts';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
@@ -107,12 +108,7 @@ async function publish(
   const { limits } = await readConfig(command);
   const { files, problems } = readFolder(folder, limits.fileBytes);
   const text = `Publishing ${files.length} files`;
-  if (check)
-    return withRegistryToRead(
-      command,
-      (config) => config,
-      (registry) => checkHere(registry, site, files, problems),
-    );
+  if (check) return withRegistryToRead(command, (registry) => checkHere(registry, site, files, problems));
   if (there === undefined)
     return withRegistry(command, (registry) =>
       withProgress(text, () => publishHere(registry, site, files, problems, options)),
@@ -151,8 +147,9 @@ interface Listed {
 
 async function list(command: Command, { registry: there, org }: SitesOptions): Promise<Listed[]> {
   if (there !== undefined) {
-    type Record = { coordinate: string; title: string; visibility: string; current: string | null };
-    const all = await Array.fromAsync((await openRegistryAt(there, org ?? null)).demandAll<Record>('/v1/sites?'));
+    const all = await Array.fromAsync(
+      (await openRegistryAt(there, org ?? null)).demandAll<components['schemas']['Site']>('/v1/sites?'),
+    );
     return all.map(({ coordinate, title, visibility, current }) => ({
       site: coordinate,
       title,
@@ -160,20 +157,16 @@ async function list(command: Command, { registry: there, org }: SitesOptions): P
       deployment: current,
     }));
   }
-  return withRegistryToRead(
-    command,
-    (config) => config,
-    async (registry) => {
-      const { listReadableSites } = await import('../../registry/readable.ts');
-      const sites = await listReadableSites(registry, { kind: 'operator', id: 'cli' }, org);
-      return sites.map(({ value }) => ({
-        site: formatSite(value),
-        title: value.title,
-        visibility: value.visibility,
-        deployment: currentOf(value)?.label ?? null,
-      }));
-    },
-  );
+  return withRegistryToRead(command, async (registry) => {
+    const { listReadableSites } = await import('../../registry/readable.ts');
+    const sites = await listReadableSites(registry, { kind: 'operator', id: 'cli' }, org);
+    return sites.map(({ value }) => ({
+      site: formatSite(value),
+      title: value.title,
+      visibility: value.visibility,
+      deployment: currentOf(value)?.label ?? null,
+    }));
+  });
 }
 
 async function rollBack(command: Command, { org, slug }: SiteName, earlier: string): Promise<string> {
@@ -183,15 +176,10 @@ async function rollBack(command: Command, { org, slug }: SiteName, earlier: stri
   return (deployment as { id: string }).id;
 }
 
-/** The result of `stele sites preview`, as `--json` prints it. */
-interface PreviewedFolder {
-  /** Only a path if the configuration does not say where the registry is. */
-  url: string;
-  /** ISO 8601, UTC. */
-  expiresAt: string;
-  rendered: number;
+/** The result of `stele sites preview`, as `--json` prints it. `url`: only a path if the configuration does not say where the registry is. */
+type PreviewedFolder = Pick<components['schemas']['SitePreview'], 'url' | 'expiresAt' | 'rendered'> & {
   report: Report;
-}
+};
 
 /**
  * Previews a site: with the files of a folder, or (null) those that were sent. A running registry
@@ -217,18 +205,11 @@ async function previewFolder(
   return withRegistry(command, (registry) =>
     withProgress('Rendering', async () => {
       const { previewDrafts, previewSite } = await import('../registry/site-preview.ts');
-      const { sortFiles } = await import('../registry/drafts.ts');
-      const { accepted, problems } = sortFiles(read?.files ?? [], limits.fileBytes);
-      const bytes = new Map(accepted.map((file) => [file.path, file.bytes]));
+      const { problems, ...input } = await inputOf(read?.files ?? [], limits.fileBytes);
       const request = { site, reader, by: 'operator:cli' };
       const { token, expiresAt, rendered, report } = await (read === null
         ? previewDrafts(registry, request)
-        : previewSite(registry, {
-            ...request,
-            files: accepted.map((file) => ({ path: file.path, source: digestOf(file.bytes) })),
-            read: async (paths) => paths.map((path) => bytes.get(path)!),
-            origin: null,
-          }));
+        : previewSite(registry, { ...request, ...input, origin: null }));
       const url = `${registry.config.url ?? ''}/previews/${token}/`;
       return { url, expiresAt, rendered, report: withProblems(report, [...unread, ...problems]) };
     }),
