@@ -1,14 +1,17 @@
 import { isObject } from '../model/json.ts';
 import { isUrlPath } from '../model/address.ts';
 import { problemAtFile, type Problem } from '../model/problem.ts';
-import type { CompileLimits } from './compile.ts';
+import type { CompileLimits, FileBytes } from './compile.ts';
 import { isCode } from './interpreter/modules.ts';
 import { isParsed, type PathsOf, type UnparsedFile } from './kind.ts';
 import { fileTooLarge, parseFile, type ParsedFile } from './text/parse.ts';
 import { decodeText } from './text/text.ts';
 
 /** A file from the parent process: its bytes, or the problem that kept it from being read. */
-export type LoadedFile = { path: string; bytes: Uint8Array } | { path: string; problem: Problem };
+export type LoadedFile = FileBytes | { path: string; problem: Problem };
+
+/** Reads files in one batch, as the parent process gives them. */
+export type LoadFiles = (paths: string[]) => Promise<LoadedFile[]>;
 
 export interface Collected {
   /** The entry and every file that it references, by path. Includes rejected and missing files. */
@@ -40,7 +43,7 @@ export function tooManyFiles(entry: string, { files }: Pick<CompileLimits, 'file
 export async function collect(
   entry: string,
   limits: CompileLimits,
-  load: (paths: string[]) => Promise<LoadedFile[]>,
+  load: LoadFiles,
   pathsOf: PathsOf,
 ): Promise<Collected> {
   const files = new Map<string, ParsedFile | UnparsedFile>();

@@ -28,6 +28,12 @@ export interface CompileLimits {
   memoryMegabytes: number;
 }
 
+/** A file of a repository. */
+export interface FileBytes {
+  path: string;
+  bytes: Uint8Array;
+}
+
 /** The published ruleset that the document is checked against. */
 export interface GivenRuleset {
   digest: Digest;
@@ -149,7 +155,7 @@ export interface Published {
   /** As of `Artifact`. */
   removed?: string[];
   /** The file that it was compiled from. With it, `compare` says where changes are. */
-  source?: { path: string; bytes: Uint8Array };
+  source?: FileBytes;
   /** Of the old document: what its readers had when a grace began that ends now. Absent: this. */
   told?: Uint8Array;
 }

@@ -1,6 +1,6 @@
 import { isObject } from '../model/json.ts';
 import { allKinds, kindOfModule, kinds, type Kind } from '../model/kinds.ts';
-import type { CompileLimits } from './compile.ts';
+import type { CompileLimits, FileBytes } from './compile.ts';
 import { identityOf, identityOfText } from './identity.ts';
 import { documentKinds } from './kinds.ts';
 import type { Detected } from './sandboxes.ts';
@@ -12,7 +12,7 @@ type Found = Pick<Detected, 'type' | 'kind' | 'title'>;
  * Returns the files that are documents of a known kind, judged by their root. A file that does not
  * parse is classified by its text, so that its report can say what is wrong. Runs in the sandbox.
  */
-export function detectFiles(files: readonly { path: string; bytes: Uint8Array }[], limits: CompileLimits): Detected[] {
+export function detectFiles(files: readonly FileBytes[], limits: CompileLimits): Detected[] {
   return files.flatMap(({ path, bytes }) => {
     const module = kindOfModule(path);
     if (module !== null) return [{ path, ...found(module), ...identityOf(null) }];

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { isObject } from '../model/json.ts';
+import { isObject, type JsonObject } from '../model/json.ts';
 import { labelFromVersion } from '../model/label.ts';
-import { type Problem, problemAtFile } from '../model/problem.ts';
+import { problemAtFile } from '../model/problem.ts';
 import type { CompileLimits } from './compile.ts';
 import { problemAt } from './kind.ts';
-import type { Identity, VersionFile } from './sandboxes.ts';
+import type { Identity, ReadVersion, VersionFile } from './sandboxes.ts';
 import { type ParsedFile, parseFile } from './text/parse.ts';
 import { followPointer } from './text/pointer.ts';
 import { decodeText } from './text/text.ts';
@@ -42,7 +42,7 @@ export function identityOfText(bytes: Uint8Array): Identity {
  * document of it. YAML reads `{{ name }}` without quotes as an object. Placeholders elsewhere are
  * usual in descriptions and examples.
  */
-function isTemplate(root: Record<string, unknown>, info: Record<string, unknown>): boolean {
+function isTemplate(root: JsonObject, info: JsonObject): boolean {
   const names = [root['openapi'], root['swagger'], root['title'], root['$id'], root['host'], root['basePath']];
   return [...names, info['title'], info['version']].some((name) =>
     typeof name === 'string' ? placeholder.test(name) : isObject(name) && isDoubled(name),
@@ -50,7 +50,7 @@ function isTemplate(root: Record<string, unknown>, info: Record<string, unknown>
 }
 
 /** Whether an object is what YAML makes of `{{ name }}`: one key, which is itself an object. */
-function isDoubled(value: Record<string, unknown>): boolean {
+function isDoubled(value: JsonObject): boolean {
   const [key, ...others] = Object.keys(value);
   return key !== undefined && others.length === 0 && /^\{.*\}$/s.test(key.trim());
 }
@@ -59,22 +59,12 @@ function isDoubled(value: Record<string, unknown>): boolean {
  * Reads the version from a file, for `version: {file, pointer}` in `stele.yaml`. Returns the
  * problem if there is none. Runs in the sandbox.
  */
-export function readVersion(
-  { path, bytes, pointer }: VersionFile,
-  limits: CompileLimits,
-): { version: string } | { problem: Problem } {
+export function readVersion({ path, bytes, pointer }: VersionFile, limits: CompileLimits): ReadVersion {
   if (pointer === null) {
     const { text, issue } = decodeText(bytes.subarray(0, limits.fileBytes));
-    if (issue !== null) return { problem: problemAtFile('version-file', path, issue.message) };
     const version = text.trim();
-    if (isOneVersion(version)) return { version };
-    return {
-      problem: problemAtFile(
-        'version-file',
-        path,
-        'The file must contain one version and nothing else. To read the version from a key, set version.pointer in stele.yaml.',
-      ),
-    };
+    if (issue === null && isOneVersion(version)) return { version };
+    return { problem: problemAtFile('version-file', path, issue?.message ?? oneVersion) };
   }
   const parsed = parseFile(path, bytes, limits);
   if (!parsed.ok) return { problem: parsed.problems[0]! };
@@ -88,10 +78,13 @@ export function readVersion(
     : refuse(parsed.file, pointer, `The value at ${pointer} is not a valid version.`);
 }
 
+const oneVersion =
+  'The file must contain one version and nothing else. To read the version from a key, set version.pointer in stele.yaml.';
+
 function isOneVersion(text: string): boolean {
   return /^\S{1,200}$/.test(text) && labelFromVersion(text) !== null;
 }
 
-function refuse(file: ParsedFile, pointer: string, message: string): { problem: Problem } {
+function refuse(file: ParsedFile, pointer: string, message: string): ReadVersion {
   return { problem: problemAt(file, pointer, 'version-file', message) };
 }

@@ -1,4 +1,4 @@
-import { isObject } from '../model/json.ts';
+import { isObject, type JsonObject } from '../model/json.ts';
 import { storedKinds } from '../model/kinds.ts';
 
 /** A kind of document that Stele does not store, and how to recognize it. */
@@ -11,7 +11,7 @@ interface OtherKind {
   member?: string;
   hasVersion?: true;
   /** What else holds for the root. */
-  root?: (root: Readonly<Record<string, unknown>>) => boolean;
+  root?: (root: Readonly<JsonObject>) => boolean;
 }
 
 const others: readonly OtherKind[] = [
@@ -56,7 +56,7 @@ function startsWith(value: unknown, prefix: string): boolean {
   return typeof value === 'string' && value.startsWith(prefix);
 }
 
-function isPostman(info: Readonly<Record<string, unknown>>): boolean {
+function isPostman(info: Readonly<JsonObject>): boolean {
   return '_postman_id' in info || startsWith(info['schema'], 'https://schema.getpostman.com/');
 }
 

@@ -1,15 +1,21 @@
 import { isSlug, parseCoordinate } from '../model/address.ts';
 import { highestPlaceholder, isPathGlob, pathGlobProblem, starsIn } from '../model/glob.ts';
-import { type Exemption, type Problem, createReport, isBlocking, type Report } from '../model/problem.ts';
+import { type Exemption, type Problem, createReport, isBlocking } from '../model/problem.ts';
 import { problemAt } from './kind.ts';
 import { type ParsedFile, parseFile } from './text/parse.ts';
 import { joinPointer, parsePointer } from './text/pointer.ts';
-import type { SettingsDefaults, SettingsResource, SettingsSite, Settings, VersionSource } from './sandboxes.ts';
-import { readFileSync } from 'node:fs';
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import type {
+  ReadSettings,
+  Settings,
+  SettingsDefaults,
+  SettingsResource,
+  SettingsSite,
+  VersionSource,
+} from './sandboxes.ts';
+import type { ErrorObject } from 'ajv';
 import { closest } from '../model/errors.ts';
-import { findTwinsByText, errorsOf } from './schema/ajv.ts';
-import type { CompileLimits } from './compile.ts';
+import { readValidator } from './schema/ajv.ts';
+import type { CompileLimits, FileBytes } from './compile.ts';
 
 interface WrittenSettings extends Omit<SettingsDefaults, 'version'> {
   version?: 'document' | 'next' | 'tag' | { file: string; pointer?: string };
@@ -124,12 +130,7 @@ function isKnown(placeholder: string, key: string): boolean {
   return /^\{[1-9]\}$/.test(placeholder) || (key === 'tags' && placeholder === '{slug}');
 }
 
-findTwinsByText();
-const around: object = JSON.parse(
-  readFileSync(new URL('../../content/schemas/repository.json', import.meta.url), 'utf8'),
-);
-const options = { allErrors: true, strict: false, verbose: true, meta: false, validateSchema: false };
-let validate: ValidateFunction | null = null;
+const validate = readValidator('repository', { verbose: true });
 
 /** The tag pattern for `version: tag` without `tags`. */
 const usualTags = 'v*';
@@ -138,10 +139,7 @@ const usualTags = 'v*';
  * Parses a `stele.yaml` and checks it against `content/schemas/repository.json` and the rules that
  * a schema cannot express. `settings` is null exactly when the report blocks. Runs in the sandbox.
  */
-export function readSettings(
-  { path, bytes }: { path: string; bytes: Uint8Array },
-  limits: CompileLimits,
-): { settings: Settings | null; report: Report } {
+export function readSettings({ path, bytes }: FileBytes, limits: CompileLimits): ReadSettings {
   const parsed = parseFile(path, bytes, limits);
   if (!parsed.ok) {
     // What an interrupted write leaves must not publish everything.
@@ -151,9 +149,7 @@ export function readSettings(
     return { settings: null, report: createReport(problems) };
   }
   const { file } = parsed;
-  // Only now: many sandboxes never read settings.
-  validate ??= new Ajv2020(options).compile(around);
-  const errors = errorsOf(validate, file.value);
+  const errors = validate(file.value);
   const problems = [...parsed.problems, ...errors.flatMap((error) => explain(file, error) ?? [])];
   const written = file.value as WrittenFile;
   if (errors.length === 0) problems.push(...checkSettings(file, written));

@@ -15,7 +15,7 @@ import { isParsed, type UnparsedFile, problemAt, type KindInput, type KindResult
 import { documentKinds } from './kinds.ts';
 import type { ParsedFile } from './text/parse.ts';
 import { kinds, signsOfKinds, types, type Kind } from '../model/kinds.ts';
-import { collect, type LoadedFile } from './collect.ts';
+import { collect, type LoadFiles } from './collect.ts';
 import type { Interpreter } from './interpreter/interpreter.ts';
 import { isCode } from './interpreter/modules.ts';
 import { readCode } from './ruleset/ruleset-code.ts';
@@ -27,7 +27,7 @@ import { firstParagraph } from '../render/markdown.ts';
 import { lintIgnorePaths, readLintIgnore, type LintIgnore } from './lint-ignore.ts';
 import { compileView, type PlainCompiler } from './overlay/view.ts';
 import { isOverlay, readOverlay } from './overlay/apply-overlay.ts';
-import { lintWithRuleset, type Style } from './ruleset/ruleset-evaluate.ts';
+import { lintWithRuleset } from './ruleset/ruleset-evaluate.ts';
 import { sayCode, clearRule } from './ruleset/rule-at-work.ts';
 import { rulesetReferencePaths } from './ruleset/ruleset-files.ts';
 
@@ -128,7 +128,7 @@ function* textsOf(value: unknown): Generator<string> {
 /** Compiles one document: collects its files, compiles it, and encodes it. Runs in the sandbox. */
 export async function runCompile(
   input: CompileInput,
-  load: (paths: string[]) => Promise<LoadedFile[]>,
+  load: LoadFiles,
   interpreter: Interpreter | null = null,
 ): Promise<{ artifact: Artifact | null; report: Report }> {
   try {
@@ -165,7 +165,7 @@ const plainWith = (interpreter: Interpreter | null): PlainCompiler => ({
 
 async function compileEntry(
   input: CompileInput,
-  load: (paths: string[]) => Promise<LoadedFile[]>,
+  load: LoadFiles,
   interpreter: Interpreter | null,
   isRewritten = false,
 ): Promise<{ artifact: Artifact | null; report: Report }> {
@@ -200,7 +200,8 @@ async function compileEntry(
   const styled: Problem[] = [];
   const ignored: Exemption[] = [];
   if (input.ruleset !== null && result.bundle !== null) {
-    styled.push(...(await lintWithRuleset({ entry, files }, styleOf(input), interpreter).finally(clearRule)));
+    const date = Date.parse(input.code?.date ?? input.gate?.today ?? '') || 0;
+    styled.push(...(await lintWithRuleset({ entry, files }, input.ruleset, interpreter, date).finally(clearRule)));
     if (styled.length > 0)
       for (const read of await loadIgnored(input, load, new Set(files.keys()))) {
         ignored.push(...read.exemptions);
@@ -230,23 +231,11 @@ async function compileEntry(
 
 async function loadIgnored(
   { entry, limits }: CompileInput,
-  load: (paths: string[]) => Promise<LoadedFile[]>,
+  load: LoadFiles,
   files: ReadonlySet<string>,
 ): Promise<LintIgnore[]> {
   const loaded = await load(lintIgnorePaths(entry));
   return loaded.flatMap((file) => ('bytes' in file ? [readLintIgnore(file.path, file.bytes, limits, files)] : []));
-}
-
-function styleOf({ ruleset, code, gate }: CompileInput): Style {
-  const { json, name, extended = {} } = ruleset!;
-  const texts = Object.entries(extended).map(([coordinate, base]) => [coordinate, base.json]);
-  const date = Date.parse(code?.date ?? gate?.today ?? '');
-  return {
-    json,
-    name,
-    extended: Object.fromEntries(texts) as Record<string, string>,
-    date: Number.isNaN(date) ? 0 : date,
-  };
 }
 
 const codeIsOff =

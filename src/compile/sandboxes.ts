@@ -6,7 +6,7 @@ import type { Ownership } from '../model/ownership.ts';
 import type { BlockOn, Exemption, Problem, Report, Validation } from '../model/problem.ts';
 import type { Visibility } from '../model/access.ts';
 import type { SiteSettings } from '../sites/model/documentation-site.ts';
-import type { CompileLimits, Turn, Excerpt, Published, Compiler } from './compile.ts';
+import type { CompileLimits, Turn, Excerpt, FileBytes, Published, Compiler } from './compile.ts';
 import type { Outline, Pages } from '../model/outline.ts';
 import type { RenderedPage, SourcePage } from '../sites/model/source-page.ts';
 import type { ChangeRules, Comparison } from '../model/comparison.ts';
@@ -94,20 +94,23 @@ export interface Settings {
 }
 
 /** A file that contains a version. `pointer`: where; null for the whole file. */
-export interface VersionFile {
-  path: string;
-  bytes: Uint8Array;
+export interface VersionFile extends FileBytes {
   pointer: string | null;
 }
+
+/** A `stele.yaml` as it was read. `settings` is null exactly when the report blocks. */
+export interface ReadSettings {
+  settings: Settings | null;
+  report: Report;
+}
+
+/** The version in a file, or the problem if there is none. */
+export type ReadVersion = { version: string } | { problem: Problem };
 
 /** Reads the settings and documents of a repository. Pure functions of their input, as `Compiler` is. */
 export interface RepositoryReader {
   /** Returns the files that are documents of a known kind. Other files are left out. */
-  detect(
-    files: readonly { path: string; bytes: Uint8Array }[],
-    limits: CompileLimits,
-    turn?: Turn,
-  ): Promise<Detected[]>;
+  detect(files: readonly FileBytes[], limits: CompileLimits, turn?: Turn): Promise<Detected[]>;
   /**
    * Applies patterns in gitignore syntax to paths. Returns for each path the index of the pattern
    * that excludes it, or -1. Returns null when that exceeds the limits.
@@ -118,18 +121,8 @@ export interface RepositoryReader {
     limits: CompileLimits,
     turn?: Turn,
   ): Promise<number[] | null>;
-  /** Parses a `stele.yaml`. `settings` is null exactly when the report blocks. */
-  readSettings(
-    file: { path: string; bytes: Uint8Array },
-    limits: CompileLimits,
-    turn?: Turn,
-  ): Promise<{ settings: Settings | null; report: Report }>;
-  /** Returns the version in a file, or the problem if there is none. */
-  readVersion(
-    file: VersionFile,
-    limits: CompileLimits,
-    turn?: Turn,
-  ): Promise<{ version: string } | { problem: Problem }>;
+  readSettings(file: FileBytes, limits: CompileLimits, turn?: Turn): Promise<ReadSettings>;
+  readVersion(file: VersionFile, limits: CompileLimits, turn?: Turn): Promise<ReadVersion>;
 }
 
 /** A rendered document: the parts of its page that depend on the document alone. */
@@ -164,8 +157,6 @@ interface Renderer {
   render(document: Published, limits: CompileLimits, turn?: Turn): Promise<Rendered | null>;
   /** Renders pages of documentation sites, in their order. One above the limits has a blocking problem. */
   renderPages(pages: readonly SourcePage[], limits: CompileLimits, turn?: Turn): Promise<RenderedPage[]>;
-  /** Announces pages that will be rendered soon, so that a slow start can begin now. */
-  expectPages?(pages: readonly SourcePage[], limits: CompileLimits): void;
 }
 
 /** Compares published documents. A pure function of its input. */

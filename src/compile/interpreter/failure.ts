@@ -10,6 +10,18 @@ export interface Failure {
 
 export type Outcome = { value: unknown } | { failure: Failure };
 
+/** A failure that no code threw. */
+export function failed(message: string, frames: Failure['frames'] = []): Failure {
+  return { kind: 'exception', message, frames };
+}
+
+/** Why functions or plugins do nothing where code is not allowed. */
+export function notRun(what: 'functions' | 'plugins'): Failure {
+  return failed(
+    `the ${what} of this ruleset are not run here. The operator can allow them with "rulesets.functions" in the configuration`,
+  );
+}
+
 /** Whether something is a failure, and no value of the interpreter. */
 export function isFailure(value: object): value is Failure {
   return 'kind' in value && 'frames' in value;

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import variant from '@jitl/quickjs-singlefile-mjs-release-sync';
 import { QuickJSWASMModule, type QuickJSHandle } from 'quickjs-emscripten-core';
 import { isObject, parseJson } from '../../model/json.ts';
-import { isFailure, toFailure, type Failure, type Outcome } from './failure.ts';
+import { failed, isFailure, toFailure, type Failure, type Outcome } from './failure.ts';
 import { toScript, type Erase, type Modules } from './modules.ts';
 
 const redoclyFolder = 'stele:redocly/';
@@ -169,6 +169,11 @@ export async function loadInterpreter(erase: Erase, steps = usualSteps): Promise
           return (broken = { kind, message: '', frames: [] });
         }
       }
+      /** As an outcome. */
+      function outcomeOf(work: () => Outcome | Failure, max?: number): Outcome {
+        const outcome = attempt(work, max);
+        return isFailure(outcome) ? { failure: outcome } : outcome;
+      }
       const failureOf = (handle: QuickJSHandle): Failure => toFailure(context.dump(handle) as unknown, modules);
       const evaluate = (code: string, path: string, type: 'global' | 'module'): QuickJSHandle | Failure => {
         const result = context.evalCode(code, path, { type });
@@ -181,9 +186,10 @@ export async function loadInterpreter(erase: Erase, steps = usualSteps): Promise
       function ask(name: string, ...given: QuickJSHandle[]): Outcome {
         const result = context.callFunction(context.getProp(api, name), context.undefined, ...given);
         if (result.error) return { failure: failureOf(result.error) };
-        const answer = readAnswer(context.getString(result.value));
+        const answer = parseJson(context.getString(result.value));
         result.value.dispose();
-        if (answer === null) return { failure: unreadable };
+        // A module may change what all objects have, and so harm its own answers.
+        if (!isObject(answer)) return { failure: failed('Its answer cannot be read.') };
         return 'failure' in answer ? { failure: toFailure(answer['failure'], modules) } : { value: answer['value'] };
       }
       const text = (value: string) => context.newString(value);
@@ -241,21 +247,15 @@ export async function loadInterpreter(erase: Erase, steps = usualSteps): Promise
         const after = context.getPromiseState(result);
         if (after.type === 'fulfilled') return context.getProp(after.value, 'loaded');
         if (after.type === 'rejected') return failureOf(after.error);
-        return {
-          kind: 'exception',
-          message: 'It waits for a promise that never settles.',
-          frames: [{ path, line: 1 }],
-        };
+        return failed('It waits for a promise that never settles.', [{ path, line: 1 }]);
       }
-      const withModule = (path: string, work: (module: QuickJSHandle) => Outcome): Outcome => {
-        const outcome = attempt(() => {
+      const withModule = (path: string, work: (module: QuickJSHandle) => Outcome): Outcome =>
+        outcomeOf(() => {
           if (faults[0] !== undefined) return faults[0];
           const module = load(path);
           if (missing !== null) return missing;
           return isFailure(module) ? module : work(module);
         });
-        return isFailure(outcome) ? { failure: outcome } : outcome;
-      };
 
       function settle(): Failure | null {
         while (runtime.hasPendingJob() && !isInterrupted) {
@@ -291,18 +291,9 @@ export async function loadInterpreter(erase: Erase, steps = usualSteps): Promise
         takeFunction: (name, path) => withModule(path, (module) => ask('take', text(name), module)),
         takeRuleset: (path, taken) =>
           withModule(path, (module) => ask('ruleset', text(path), text(JSON.stringify([...taken])), module)),
-        call(name, input) {
-          const max = name === 'walk' ? steps.walk : steps.call;
-          const outcome = attempt(() => ask(name, text(JSON.stringify(input))), max);
-          return isFailure(outcome) ? { failure: outcome } : outcome;
-        },
-        finish() {
-          const outcome = attempt((): Outcome => {
-            const jobs = settle();
-            return jobs === null ? ask('finish') : { failure: jobs };
-          });
-          return isFailure(outcome) ? { failure: outcome } : outcome;
-        },
+        call: (name, input) =>
+          outcomeOf(() => ask(name, text(JSON.stringify(input))), name === 'walk' ? steps.walk : steps.call),
+        finish: () => outcomeOf(() => settle() ?? ask('finish')),
       };
     },
   };
@@ -318,14 +309,6 @@ function bridgeTo(path: string, names: readonly string[]): string {
     'export default all?.__esModule && "default" in all ? all.default : all;',
     ...exported.map((name, at) => `const v${at} = all[${JSON.stringify(name)}]; export { v${at} as ${name} };`),
   ].join('\n');
-}
-
-/** A module may change what all objects have, and so harm its own answers. */
-const unreadable: Failure = { kind: 'exception', message: 'Its answer cannot be read.', frames: [] };
-
-function readAnswer(json: string): Record<string, unknown> | null {
-  const answer = parseJson(json);
-  return isObject(answer) ? answer : null;
 }
 
 function lineOf(text: string, part: string): number {

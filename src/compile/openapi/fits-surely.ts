@@ -1,5 +1,5 @@
 import { isObject } from '../../model/json.ts';
-import { listOf } from '../../render/json-value.ts';
+import { listOf, objectOf } from '../../render/json-value.ts';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 
 export type Schema = Record<string, unknown>;
@@ -56,17 +56,14 @@ const patterns = new Map<string, RegExp | null>();
 /** A pattern as ajv reads it. Null: it is not valid. */
 function patternOf(text: unknown): RegExp | null {
   if (typeof text !== 'string') return null;
-  let pattern = patterns.get(text);
-  if (pattern === undefined) {
+  if (patterns.size > 10_000) patterns.clear();
+  return patterns.getOrInsertComputed(text, () => {
     try {
-      pattern = new RegExp(text, 'u');
+      return new RegExp(text, 'u');
     } catch {
-      pattern = null;
+      return null;
     }
-    if (patterns.size > 10_000) patterns.clear();
-    patterns.set(text, pattern);
-  }
-  return pattern;
+  });
 }
 
 /** Whether every keyword of a schema is understood, so that ajv compiles it without an error. */
@@ -99,14 +96,11 @@ export function keywordsOf(schema: Schema): Schema {
 }
 
 function schemasIn(schema: Schema): unknown[] {
-  const { properties, items, additionalProperties, allOf, anyOf, oneOf } = schema as Record<string, unknown[]>;
+  const { properties, items, additionalProperties, allOf, anyOf, oneOf } = schema;
   return [
-    ...Object.values(properties ?? {}),
-    ...(items === undefined ? [] : [items]),
-    ...(isObject(additionalProperties) ? [additionalProperties] : []),
-    ...(allOf ?? []),
-    ...(anyOf ?? []),
-    ...(oneOf ?? []),
+    ...Object.values(objectOf(properties)),
+    ...[items, additionalProperties].filter(isObject),
+    ...[allOf, anyOf, oneOf].flatMap(listOf),
   ];
 }
 
@@ -126,8 +120,6 @@ export interface Reading {
   isOpen: boolean;
   context: 'request' | 'response' | null;
   follow: Follow;
-  /** Whether a text matches a pattern. Null: undecided. Default: as JavaScript matches it. */
-  matches?: (pattern: string, text: string) => Answer;
 }
 
 /** Whether a value fits: yes, no, or undecided. */
@@ -158,7 +150,7 @@ const maxSteps = 100_000;
  */
 export function createFitsSurely(reading: Reading): FitsSurely {
   const understood = new Map<object, Understood>();
-  const { dialect, isOpen, context, follow, matches = matchesPattern } = reading;
+  const { dialect, isOpen, context, follow } = reading;
   let steps = 0;
 
   function understand(root: Placed): Understood {
@@ -198,20 +190,18 @@ export function createFitsSurely(reading: Reading): FitsSurely {
       const target = follow(schema as { $ref: string }, file);
       return target && fits(target, value, isPart, depth + 1);
     }
-    if (schema['readOnly'] === true && context === 'request') return null;
-    if (schema['writeOnly'] === true && context === 'response') return null;
+    if (isOfOtherDirection(schema)) return null;
     if (!hasType(schema, value)) return false;
-    const scalar = typeof value === 'object' && value !== null ? true : fitsScalar(schema, value, { dialect, matches });
+    const scalar = typeof value === 'object' && value !== null ? true : fitsScalar(schema, value, dialect);
     if (scalar !== true) return scalar;
     let answer = fitsChoice(schema, value);
     if (Array.isArray(value)) answer = both(answer, () => fitsArray(schema, file, value, depth));
     else if (isObject(value)) answer = both(answer, () => fitsObject(schema, file, value, isPart, depth));
-    const below = (part: unknown, isPartOfAll: boolean) => fits({ schema: part, file }, value, isPartOfAll, depth + 1);
+    const below = (part: unknown, isPartOfAll = false) => fits({ schema: part, file }, value, isPartOfAll, depth + 1);
     for (const part of listOf(schema['allOf'])) answer = both(answer, () => below(part, true));
-    if ('anyOf' in schema)
-      answer = both(answer, () => anyFits(listOf(schema['anyOf']).map((part) => below(part, false))));
-    if ('oneOf' in schema)
-      answer = both(answer, () => oneFits(listOf(schema['oneOf']).map((part) => below(part, false))));
+    const { anyOf, oneOf } = schema;
+    if (anyOf !== undefined) answer = both(answer, () => anyFits(listOf(anyOf).map((part) => below(part))));
+    if (oneOf !== undefined) answer = both(answer, () => oneFits(listOf(oneOf).map((part) => below(part))));
     return answer;
   }
 
@@ -219,7 +209,7 @@ export function createFitsSurely(reading: Reading): FitsSurely {
     const { minItems, maxItems, uniqueItems, items } = schema as Record<string, number | undefined>;
     if (minItems !== undefined && value.length < minItems) return false;
     if (maxItems !== undefined && value.length > maxItems) return false;
-    if (uniqueItems !== undefined && (uniqueItems as unknown) === true && value.length > 1) {
+    if ((uniqueItems as unknown) === true && value.length > 1) {
       if (value.some((item) => typeof item === 'object' && item !== null)) return null;
       if (new Set(value).size < value.length) return false;
     }
@@ -268,11 +258,11 @@ export function createFitsSurely(reading: Reading): FitsSurely {
   /** A property of the other direction only is not required in this one. */
   function isSkipped(properties: Schema, name: string): boolean {
     const property = Object.hasOwn(properties, name) ? properties[name] : null;
-    if (!isObject(property)) return false;
-    return (
-      (property['readOnly'] === true && context === 'request') ||
-      (property['writeOnly'] === true && context === 'response')
-    );
+    return isObject(property) && isOfOtherDirection(property);
+  }
+
+  function isOfOtherDirection({ readOnly, writeOnly }: Schema): boolean {
+    return (readOnly === true && context === 'request') || (writeOnly === true && context === 'response');
   }
 
   return {
@@ -320,22 +310,13 @@ function fitsChoice(schema: Schema, value: unknown): Answer {
   return (choices === null || choices.includes(value)) && (!isConstant || schema['const'] === value);
 }
 
-function matchesPattern(pattern: string, text: string): boolean {
-  return patternOf(pattern)!.test(text);
-}
-
-function fitsScalar(
-  schema: Schema,
-  value: unknown,
-  { dialect, matches }: Required<Pick<Reading, 'dialect' | 'matches'>>,
-): Answer {
+function fitsScalar(schema: Schema, value: unknown, dialect: Dialect): Answer {
   if (typeof value === 'string') {
     const { minLength, maxLength, pattern } = schema as { minLength?: number; maxLength?: number; pattern?: string };
     const length = minLength === undefined && maxLength === undefined ? 0 : [...value].length;
     if (minLength !== undefined && length < minLength) return false;
     if (maxLength !== undefined && length > maxLength) return false;
-    const matched = pattern === undefined || matches(pattern, value);
-    if (matched !== true) return matched;
+    if (pattern !== undefined && !patternOf(pattern)!.test(value)) return false;
   }
   if (typeof value === 'number') {
     const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema as Record<string, number | boolean>;

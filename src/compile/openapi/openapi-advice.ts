@@ -1,4 +1,4 @@
-import { isObject } from '../../model/json.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
 import { entriesOf, objectOf } from '../../render/json-value.ts';
 import { methods } from '../../model/openapi-shape.ts';
 import { maxFindings } from '../kind.ts';
@@ -38,7 +38,7 @@ export function adviseOpenapi(bundle: unknown, version: OpenapiVersion, isWhole:
 }
 
 interface Document {
-  root: Record<string, unknown>;
+  root: JsonObject;
   version: OpenapiVersion;
   note: Note;
   /** Operation ids, with the pointer of the operation that has it first. */
@@ -91,7 +91,7 @@ function advisePaths(document: Document): void {
 
 function adviseOperation(
   document: Document,
-  operation: Record<string, unknown>,
+  operation: JsonObject,
   pointer: string,
   shared: readonly Parameter[],
   placeholders: readonly string[] | null,
@@ -144,7 +144,7 @@ function adviseOperation(
 }
 
 /** The parameters of a path item or an operation, with those that they refer to. Notes twins the first time. */
-function parametersOf(document: Document, holder: Record<string, unknown>, pointer: string): Parameter[] {
+function parametersOf(document: Document, holder: JsonObject, pointer: string): Parameter[] {
   const { root, listed } = document;
   const list = holder['parameters'];
   if (!Array.isArray(list)) return [];
@@ -176,7 +176,7 @@ function keyOf({ name, in: place }: Parameter): string {
   return `${place} ${name}`;
 }
 
-function adviseSecurity({ note, schemes }: Document, holder: Record<string, unknown>, pointer: string): void {
+function adviseSecurity({ note, schemes }: Document, holder: JsonObject, pointer: string): void {
   const list = holder['security'];
   if (!Array.isArray(list)) return;
   for (const [index, requirement] of list.entries()) {
@@ -189,7 +189,7 @@ function adviseSecurity({ note, schemes }: Document, holder: Record<string, unkn
   }
 }
 
-function schemesOf(root: Record<string, unknown>, version: OpenapiVersion): ReadonlySet<string> {
+function schemesOf(root: JsonObject, version: OpenapiVersion): ReadonlySet<string> {
   const { components, securityDefinitions } = root;
   const schemes = version === '2.0' ? securityDefinitions : objectOf(components)['securitySchemes'];
   return new Set(entriesOf(schemes).map(([name]) => name));

@@ -1,4 +1,4 @@
-import { isObject } from '../../model/json.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
 import { objectOf } from '../../render/json-value.ts';
 import { isUrlPath } from '../../model/address.ts';
 import { bundleDocument, getTypes, type detectSpec } from '@redocly/openapi-core';
@@ -27,7 +27,6 @@ import {
 import { resolveReference } from '../reference.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { createTree, noRules, treePath, type Tree } from './redocly.ts';
-import { setMember } from '../text/text.ts';
 
 /** The version that redocly reads a newer version of OpenAPI as. */
 const newestVersion = '3.2.0';
@@ -238,7 +237,7 @@ export function standsAlone({ entry, files }: KindInput): boolean {
       return true;
     }
     for (const key in node) {
-      const child = (node as Record<string, unknown>)[key];
+      const child = (node as JsonObject)[key];
       if (key === '$ref' && typeof child === 'string' && !leads(child, depth)) return false;
       if (key === 'defaultMapping' && !maps(child, depth)) return false;
       if (isLeaf(child)) continue;
@@ -317,7 +316,7 @@ function findManyMissing({ entry, files }: KindInput): Problem[] | null {
  * does not allow, or that its reference does not resolve to, is rewritten in allowed characters,
  * together with its references. Changes the bundle in place.
  */
-function mendNames(bundle: Record<string, unknown>, authored: unknown): void {
+function mendNames(bundle: JsonObject, authored: unknown): void {
   const references = new Map<string, string>();
   const isSwagger = 'swagger' in bundle;
   const groups = isSwagger ? ['definitions', 'parameters', 'responses'] : Object.keys(objectOf(bundle['components']));
@@ -338,9 +337,8 @@ function mendNames(bundle: Record<string, unknown>, authored: unknown): void {
         .replace(/[^A-Za-z0-9._-]+/g, '-')
         .replace(/^-+|-+$/g, '');
     const renamed = new Map(broken.map((name) => [name, freeName(plain(name))]));
-    const mended: Record<string, unknown> = {};
-    for (const [name, member] of Object.entries(members)) setMember(mended, renamed.get(name) ?? name, member);
-    holder[group] = mended;
+    const mended = Object.entries(members).map(([name, member]) => [renamed.get(name) ?? name, member]);
+    holder[group] = Object.fromEntries(mended) as JsonObject;
     const base = isSwagger ? `#/${group}` : `#/components/${group}`;
     for (const [name, free] of renamed) references.set(`${base}/${name}`, `#${joinPointer(base.slice(1), free)}`);
   }

@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { type ValidateFunction, Ajv, type AnySchemaObject } from 'ajv';
 import { appendErrors, findTwinsByText, errorsOf } from '../schema/ajv.ts';
 import { explainErrors, type SchemaFinding } from '../schema/schema-findings.ts';
-import { isObject } from '../../model/json.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
 import { joinPointer, pointerOf, type Way } from '../text/pointer.ts';
 import { holdsOf } from '../../model/openapi-shape.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -39,11 +39,8 @@ export function validateOpenapi(document: unknown, version: OpenapiVersion, text
 }
 
 /** Something that the specification's schema allows and other tools refuse. */
-export interface Advice {
+export interface Advice extends Pick<SchemaFinding, 'pointer' | 'on' | 'message'> {
   rule: string;
-  pointer: string;
-  on: 'key' | 'value';
-  message: string;
 }
 
 export type Note = (rule: string, pointer: string, message: string, on?: 'key' | 'value') => void;
@@ -63,7 +60,7 @@ export function adviseSchemas(root: unknown, version: OpenapiVersion, note: Note
   function visit(node: object, way: Way, within: string | null, isPart: boolean): void {
     if (seen.has(node)) return;
     seen.add(node);
-    const holder = node as Record<string, unknown>;
+    const holder = node as JsonObject;
     const isList = Array.isArray(node);
     if (within === null && !isList) {
       if (needsItems && holder['type'] === 'array' && holder['items'] === undefined && holder['$ref'] === undefined)
@@ -83,7 +80,7 @@ export function adviseSchemas(root: unknown, version: OpenapiVersion, note: Note
   if (isObject(root)) visit(root, null, null, false);
 }
 
-function adviseRequired(schema: Record<string, unknown>, way: Way, note: Note): void {
+function adviseRequired(schema: JsonObject, way: Way, note: Note): void {
   const { required, properties, additionalProperties } = schema;
   if (!isObject(properties) || isObject(additionalProperties)) return;
   if (composed.some((key) => key in schema)) return;
@@ -110,13 +107,13 @@ export function adviseSchemaObjects(root: unknown, version: OpenapiVersion, note
     if (typeof node !== 'object' || node === null || seen.has(node)) return;
     seen.add(node);
     for (const key in node) {
-      const child = (node as Record<string, unknown>)[key];
+      const child = (node as JsonObject)[key];
       if (typeof child !== 'object' || child === null) continue;
       const at = () => joinPointer(pointer(), key);
       const holds = holdsOf(within, key, child);
       if (within === null && (key === 'schema' || key === 'itemSchema')) visitSchema(child, at);
       else if (holds === 'map' && key === 'schemas')
-        for (const name in child) visitSchema((child as Record<string, unknown>)[name], () => joinPointer(at(), name));
+        for (const name in child) visitSchema((child as JsonObject)[name], () => joinPointer(at(), name));
       else if (holds === 'map' || holds === 'node') visit(child, at, holds === 'map' ? key : null);
     }
   }
@@ -151,7 +148,7 @@ function isKnown(dialect: unknown): boolean {
 let validate: ValidateFunction | null = null;
 
 /** Findings of the meta-schema on a schema's own keywords, not on the schemas in it. */
-function findingsIn(schema: Readonly<Record<string, unknown>>): SchemaFinding[] {
+function findingsIn(schema: Readonly<JsonObject>): SchemaFinding[] {
   validate ??= new Ajv({
     strict: false,
     validateFormats: false,

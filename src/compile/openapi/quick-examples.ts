@@ -1,4 +1,4 @@
-import { isObject } from '../../model/json.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
 import {
   type FitsSurely,
   type Follow,
@@ -91,7 +91,7 @@ interface Location {
   source: { absoluteRef: string };
 }
 
-type Leave = (mediaType: Record<string, unknown>, context: Context) => void;
+type Leave = (mediaType: JsonObject, context: Context) => void;
 type Visitor = Record<string, { MediaType: { skip: unknown; leave: Leave } }>;
 type Rule = (options: { allowAdditionalProperties?: boolean }) => Visitor;
 
@@ -137,7 +137,7 @@ function leaveUnless(leave: Leave, context: Reading['context'], isOpen: boolean)
 }
 
 /** The examples of a media type, as Redocly finds them. Null: some have to be looked for. */
-function valuesIn({ example, examples }: Record<string, unknown>, resolve: Context['resolve']): unknown[] | null {
+function valuesIn({ example, examples }: JsonObject, resolve: Context['resolve']): unknown[] | null {
   if (example !== undefined) return valuesAt(example, resolve);
   const verdicts = Object.values(isObject(examples) ? examples : {}).map((each) =>
     valuesAt(each, resolve)?.flatMap((target) => valuesOf(target)),

@@ -1,4 +1,4 @@
-import { isObject } from '../../model/json.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
 import { isUrlPath } from '../../model/address.ts';
 import {
   BaseResolver,
@@ -76,9 +76,9 @@ export function createTree({ files }: Pick<KindInput, 'files'>, reads: 'value' |
   /** Recursive: the parser has limited the depth. */
   function copy(value: unknown, origin: Origin): unknown {
     if (typeof value !== 'object' || value === null) return value;
-    const result: Record<string, unknown> | unknown[] = Array.isArray(value) ? [] : {};
+    const result: JsonObject | unknown[] = Array.isArray(value) ? [] : {};
     for (const [key, item] of Object.entries(value))
-      setMember(result as Record<string, unknown>, key, copy(item, { file: origin.file, parent: origin, key }));
+      setMember(result as JsonObject, key, copy(item, { file: origin.file, parent: origin, key }));
     origins.set(result, origin);
     return result;
   }
@@ -88,15 +88,14 @@ export function createTree({ files }: Pick<KindInput, 'files'>, reads: 'value' |
     return files.size === 1 ? structuredClone(value) : copy(value, { file, parent: null, key: '' });
   }
 
-  const covered: { node: Record<string, unknown>; members: [string, unknown][] }[] = [];
+  const covered: { node: JsonObject; members: [string, unknown][] }[] = [];
 
   /** Copies the data of an example, renaming members that redocly would follow. */
   function cover(value: unknown): unknown {
     if (typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) return value.map(cover);
     const members = Object.entries(value).map(([key, item]): [string, unknown] => [key, cover(item)]);
-    const node: Record<string, unknown> = {};
-    for (const [key, item] of members) setMember(node, followed.has(key) ? `example:${key}` : key, item);
+    const node = Object.fromEntries(members.map(([key, item]) => [followed.has(key) ? `example:${key}` : key, item]));
     if (members.some(([key]) => followed.has(key))) covered.push({ node, members });
     return node;
   }

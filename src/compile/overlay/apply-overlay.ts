@@ -1,4 +1,4 @@
-import { isObject } from '../../model/json.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
 import type { Problem } from '../../model/problem.ts';
 import { maxFindings, problemAt } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
@@ -82,7 +82,7 @@ export function readOverlay(file: ParsedFile): { overlay: Overlay; problems: Pro
     const at = `/actions/${index}`;
     const name = `actions[${index}]`;
     if (!check(action, at, name, 'action')) continue;
-    const given = action as Record<string, unknown>;
+    const given = action as JsonObject;
     const text = JSON.stringify(given);
     if (seen.has(text)) say(at, `${name} is in the list twice.`);
     seen.add(text);
@@ -175,7 +175,7 @@ function perform({ does }: Action, nodes: readonly PathNode[], scope: Scope): vo
 function put(parent: PathNode | null, key: string | number, value: unknown): void {
   if (parent === null) throw new Incompatible('changes the root of the document, which must be an object.');
   if (Array.isArray(parent.value)) parent.value[Number(key)] = value;
-  else setMember(parent.value as Record<string, unknown>, String(key), value);
+  else setMember(parent.value as JsonObject, String(key), value);
 }
 
 function removeNodes(nodes: readonly PathNode[]): void {
@@ -183,7 +183,7 @@ function removeNodes(nodes: readonly PathNode[]): void {
   for (const { parent, key } of nodes) {
     if (parent === null) throw new Incompatible('removes the whole document.');
     const container = parent.value as object;
-    if (!Array.isArray(container)) delete (container as Record<string, unknown>)[key];
+    if (!Array.isArray(container)) delete (container as JsonObject)[key];
     else removed.getOrInsert(container, new Set()).add(key);
   }
   for (const [list, indexes] of removed) {
@@ -199,11 +199,11 @@ function append(target: unknown[], value: unknown, budget: Budget): void {
 
 /** Merges an object into another: objects member by member, lists one after the other; anything else replaces. */
 function mergeInto(
-  target: Record<string, unknown>,
-  update: Record<string, unknown>,
+  target: JsonObject,
+  update: JsonObject,
   { isStrict, budget }: Pick<Scope, 'isStrict' | 'budget'>,
 ): void {
-  const open: [Record<string, unknown>, Record<string, unknown>][] = [[target, update]];
+  const open: [JsonObject, JsonObject][] = [[target, update]];
   for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
     const [into, from] = pair;
     for (const [key, value] of Object.entries(from)) {
@@ -227,9 +227,7 @@ function copyOf(value: unknown, budget: Budget): unknown {
   budget.spend(copyWork);
   if (Array.isArray(value)) return value.map((item) => copyOf(item, budget));
   if (!isObject(value)) return value;
-  const copy: Record<string, unknown> = {};
-  for (const [key, child] of Object.entries(value)) setMember(copy, key, copyOf(child, budget));
-  return copy;
+  return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, copyOf(child, budget)]));
 }
 
 function kindOf(value: unknown): 'an object' | 'a list' | 'a simple value' {

@@ -123,24 +123,19 @@ function isUnclear({ 'x-internal': internal = false, 'x-audience': named = '' }:
  */
 function prune(document: JsonObject, isOut: (node: unknown) => boolean): Map<object, Set<string>> {
   // Judged before anything is gone, since references lead through what is removed.
-  const doomed: { from: object; keys: (string | number)[] }[] = [];
+  const doomed = new Map<object, Set<string>>();
   visit(document, ({ node, map, members }) => {
     const { discriminator } = node as { discriminator?: unknown };
     if (map === null && isObject(discriminator)) forgetMapped(discriminator, isOut);
-    const keys = new Set<string | number>();
-    for (const { key, child, map: own } of members)
-      if (!(own !== null && isNamed(own, child)) && isOut(child)) keys.add(Array.isArray(node) ? Number(key) : key);
-    if (keys.size > 0) doomed.push({ from: node, keys: [...keys] });
-    return ({ key }) => !keys.has(Array.isArray(node) ? Number(key) : key);
+    const isGone = ({ child, map: own }: Member) => !(own !== null && isNamed(own, child)) && isOut(child);
+    const keys = new Set(members.filter(isGone).map(({ key }) => key));
+    if (keys.size > 0) doomed.set(node, keys);
+    return ({ key }) => !keys.has(key);
   });
-  for (const { from, keys } of doomed) {
-    if (Array.isArray(from)) {
-      const gone = new Set(keys);
-      const kept = from.filter((_, index) => !gone.has(index));
-      from.splice(0, from.length, ...kept);
-    } else for (const key of keys) delete (from as Record<string | number, unknown>)[key];
-  }
-  return new Map(doomed.map(({ from, keys }) => [from, new Set(keys.map(String))]));
+  for (const [from, keys] of doomed)
+    if (Array.isArray(from)) from.splice(0, from.length, ...from.filter((_, index) => !keys.has(String(index))));
+    else for (const key of keys) delete (from as JsonObject)[key];
+  return doomed;
 }
 
 /** A part of a node that is no data of users. `map`: which map of names it is; null: it is none. */

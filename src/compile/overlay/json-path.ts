@@ -1,7 +1,7 @@
 import { jsonpath, JSONPathEnvironment, JSONPathError } from 'json-p3';
 import { type Budget, compileRegex } from '../ruleset/spectral/pattern.ts';
 import { isNumeric } from '../../model/exact-numbers.ts';
-import { isObject } from '../../model/json.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
 
 /** A node that a path selects, with the way to it. `parent` null: the root. */
 export interface PathNode {
@@ -89,7 +89,7 @@ const { NameSelector, IndexSelector, SliceSelector, WildcardSelector, FilterSele
 function pick(selector: jsonpath.JSONPathSelector, parent: PathNode, scope: Scope): PathNode[] {
   scope.budget.spend(1);
   const { value } = parent;
-  const at = (key: string | number): PathNode[] => [{ value: (value as Record<string, unknown>)[key], parent, key }];
+  const at = (key: string | number): PathNode[] => [{ value: (value as JsonObject)[key], parent, key }];
   if (selector instanceof NameSelector)
     return isObject(value) && Object.hasOwn(value, selector.name) ? at(selector.name) : [];
   if (selector instanceof WildcardSelector) return childrenOf(parent, scope);
@@ -198,7 +198,7 @@ function areEqual(a: unknown, b: unknown, scope: Scope): boolean {
   }
   const [keys, others] = [Object.keys(a), Object.keys(b)];
   scope.budget.spend(keys.length + others.length);
-  const at = (value: object, key: string) => (value as Record<string, unknown>)[key];
+  const at = (value: object, key: string) => (value as JsonObject)[key];
   const isSame = (key: string) => Object.hasOwn(b, key) && areEqual(at(a, key), at(b, key), scope);
   return keys.length === others.length && keys.every(isSame);
 }

@@ -9,20 +9,18 @@ import {
   type Report,
 } from '../../model/problem.ts';
 import type { View } from '../../model/artifact.ts';
-import type { LoadedFile } from '../collect.ts';
+import type { LoadFiles } from '../collect.ts';
 import type { Artifact, CompileInput } from '../compile.ts';
 import { createBudget, TooMuchWork } from '../ruleset/spectral/pattern.ts';
 import { parseFile, type ParsedFile } from '../text/parse.ts';
 import { applyOverlay, isOverlay, readOverlay } from './apply-overlay.ts';
 import { keepAudience, operationsIn } from './audience.ts';
 
-type Load = (paths: string[]) => Promise<LoadedFile[]>;
-
 /** What the compiler does with a plain document. */
 export interface PlainCompiler {
   /** Bundles the document into one value. Null with the problems if that is impossible. */
-  bundle(input: CompileInput, load: Load): Promise<{ bundle: unknown; problems: Problem[] }>;
-  compile(input: CompileInput, load: Load): Promise<{ artifact: Artifact | null; report: Report }>;
+  bundle(input: CompileInput, load: LoadFiles): Promise<{ bundle: unknown; problems: Problem[] }>;
+  compile(input: CompileInput, load: LoadFiles): Promise<{ artifact: Artifact | null; report: Report }>;
 }
 
 /** The most operations that an artifact names as left out. */
@@ -35,7 +33,7 @@ const maxRemoved = 1000;
  */
 export async function compileView(
   { view, ...input }: CompileInput & { view: View },
-  load: Load,
+  load: LoadFiles,
   plain: PlainCompiler,
 ): Promise<{ artifact: Artifact | null; report: Report }> {
   const { entry, limits } = input;
@@ -58,7 +56,7 @@ export async function compileView(
   if (problems.some(({ severity }) => severity === 'error')) return refused(problems);
 
   const loadOf =
-    (value: unknown): Load =>
+    (value: unknown): LoadFiles =>
     async (paths) => {
       const others = paths.filter((path) => path !== entry);
       const loaded = others.length > 0 ? await load(others) : [];

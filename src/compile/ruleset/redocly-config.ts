@@ -1,9 +1,9 @@
-import { isObject } from '../../model/json.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
 import { fileURLToPath } from 'node:url';
 import { BaseResolver, ConfigTypes, createConfig, type Config } from '@redocly/openapi-core';
 import { modulesMember } from '../compile.ts';
 import { changeRule } from '../openapi/redocly.ts';
-import { assertionsOf, customAssertions, pluginsOf, presetsOf, rulesOf, type Plugin } from './redocly-plugins.ts';
+import { customAssertions, pluginsOf, type Names, type Plugin } from './redocly-plugins.ts';
 import { extendsOf, maxLevels, type FindRuleset } from './ruleset-files.ts';
 import { clearRule, sayRule, sayRuleSometimes } from './rule-at-work.ts';
 
@@ -35,21 +35,16 @@ function membersOf(type: string): string[] {
   return Object.keys(ConfigTypes[type]?.properties ?? {});
 }
 
-/** The built-in rules and rulesets of Redocly. */
-export interface BuiltIn {
-  /** Names of the rulesets that can be extended. */
-  presets: ReadonlySet<string>;
-  /** Names of the rules for all specifications. */
-  rules: ReadonlySet<string>;
-}
-
-/** Reads the built-in rules and rulesets from Redocly. */
-export async function readBuiltIn(): Promise<BuiltIn> {
+async function readBuiltIn(): Promise<Names> {
   const { plugins } = await createConfig({}, ownFolder);
   const presets = plugins.flatMap(({ configs }) => Object.keys(configs ?? {}));
   const rules = plugins.flatMap((plugin) => Object.values(plugin.rules ?? {}).flatMap((set) => Object.keys(set ?? {})));
   // `assertions` implements `rule/…`; authors cannot use it by name.
-  return { presets: new Set(presets), rules: new Set(rules.filter((name) => name !== 'assertions')) };
+  return {
+    presets: new Set(presets),
+    rules: new Set(rules.filter((name) => name !== 'assertions')),
+    assertions: new Set(),
+  };
 }
 
 /**
@@ -57,16 +52,16 @@ export async function readBuiltIn(): Promise<BuiltIn> {
  * ones come first.
  */
 export function flattenRedocly(
-  ruleset: Readonly<Record<string, unknown>>,
+  ruleset: Readonly<JsonObject>,
   find: FindRuleset,
   within: readonly object[] = [],
   inherited: unknown = null,
-): { ruleset: Record<string, unknown>; plugins: Plugin[] } {
+): { ruleset: JsonObject; plugins: Plugin[] } {
   const presets: string[] = [];
   const modules = ruleset[modulesMember] ?? inherited;
   const plugins = pluginsOf(ruleset, modules);
-  const merged: Record<string, Record<string, unknown>> = {};
-  const add = (part: Readonly<Record<string, unknown>>) => {
+  const merged: Record<string, JsonObject> = {};
+  const add = (part: Readonly<JsonObject>) => {
     for (const block of ruleBlocks) {
       const rules = part[block];
       if (isObject(rules)) merged[block] = { ...merged[block], ...rules };
@@ -88,32 +83,26 @@ export function flattenRedocly(
 
 /**
  * Creates a Redocly configuration from a ruleset by allow-list: built-in rulesets, severities and
- * options of built-in rules, and assertions, and those of its plugins. Nothing else is passed on, so
- * that a ruleset cannot load code, files or URLs.
+ * options of built-in rules, and assertions, and those of its plugins, which are among the names. Nothing
+ * else is passed on, so that a ruleset cannot load code, files or URLs.
  */
 export async function configOf(
-  ruleset: Readonly<Record<string, unknown>>,
-  { presets, rules }: BuiltIn,
-  plugins: readonly Plugin[] = [],
+  ruleset: Readonly<JsonObject>,
+  names: Names,
+  plugins: readonly Plugin[],
 ): Promise<Config> {
-  const names: BuiltIn = {
-    presets: new Set([...presets, ...plugins.flatMap(presetsOf)]),
-    rules: new Set([...rules, ...plugins.flatMap(rulesOf)]),
-  };
-  const custom = new Set(plugins.flatMap(assertionsOf));
   const stubs = plugins.map(({ id, assertions, configs }) => ({
     id,
-    configs: Object.fromEntries(Object.entries(configs).map(([name, part]) => [name, allowed(part, names, custom)])),
+    configs: Object.fromEntries(Object.entries(configs).map(([name, part]) => [name, allowed(part, names)])),
     assertions: Object.fromEntries(assertions.map((name) => [name, () => []])),
   }));
-  return sayAssertions(await createConfig(allowed(ruleset, names, custom), { ...ownFolder, plugins: stubs }));
+  return sayAssertions(await createConfig(allowed(ruleset, names), { ...ownFolder, plugins: stubs }));
 }
 
 /** The part of a configuration that is passed on. */
 function allowed(
-  part: Readonly<Record<string, unknown>>,
-  { presets, rules }: BuiltIn,
-  custom: ReadonlySet<string>,
+  part: Readonly<JsonObject>,
+  { presets, rules, assertions }: Names,
 ): { extends: string[] } & Record<string, never> {
   const bases: unknown[] = Array.isArray(part['extends']) ? part['extends'] : [];
   const blocks = ruleBlocks.flatMap((block) => {
@@ -124,7 +113,7 @@ function allowed(
         (typeof setting === 'string' || isObject(setting)) &&
         (rules.has(name) || name.startsWith('rule/')) &&
         !holdsReference(setting) &&
-        customAssertions(setting).every((assertion) => custom.has(assertion)),
+        customAssertions(setting).every((assertion) => assertions.has(assertion)),
     );
     return [[block, Object.fromEntries(kept)] as const];
   });
@@ -156,7 +145,10 @@ const ownFolder = {
   externalRefResolver: new RefusingResolver(),
 };
 
-type Assertions = (options: Record<string, unknown>) => unknown[];
+/** The built-in rulesets of Redocly, and its rules for all specifications. */
+export const builtIn = readBuiltIn();
+
+type Assertions = (options: JsonObject) => unknown[];
 type Call = (...given: unknown[]) => unknown;
 
 /**

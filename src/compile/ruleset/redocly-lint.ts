@@ -2,18 +2,17 @@ import { detectSpec, lintDocument } from '@redocly/openapi-core';
 import { stripVTControlCharacters } from 'node:util';
 import { closest, someOf } from '../../model/errors.ts';
 import { isObject } from '../../model/json.ts';
+import { listOf } from '../../render/json-value.ts';
 import { problemAtFile, type Problem } from '../../model/problem.ts';
 import { isParsed, problemAt, type KindInput } from '../kind.ts';
 import { passOverFitting } from '../openapi/quick-examples.ts';
 import { createTree, treePath } from '../openapi/redocly.ts';
 import type { ParsedFile } from '../text/parse.ts';
-import { followPointer } from '../text/pointer.ts';
+import { followPointer, fromFragment } from '../text/pointer.ts';
 import type { UsedRuleset } from './form.ts';
-import { configOf, flattenRedocly, readBuiltIn } from './redocly-config.ts';
-import { noteIgnored, presetsOf, takePluginRules } from './redocly-plugins.ts';
+import { builtIn, configOf, flattenRedocly } from './redocly-config.ts';
+import { noteIgnored, takePluginRules, withPlugins } from './redocly-plugins.ts';
 import { runPlugins, type PluginFinding } from './run-plugins.ts';
-
-const builtIn = readBuiltIn();
 
 /** Checks an OpenAPI document. Others get one `info` problem. */
 export async function lintWithRedocly(
@@ -26,15 +25,14 @@ export async function lintWithRedocly(
     return [problemAt(entry, '', 'ruleset-not-applicable', message, { severity: 'info' })];
   }
   const { ruleset, plugins } = flattenRedocly(written, find);
-  const builtInRules = await builtIn;
-  const extended = Array.isArray(ruleset['extends']) ? ruleset['extends'] : [];
+  const names = withPlugins(await builtIn, plugins);
   // Rules that are not there must not count as passed.
-  const presets = new Set<unknown>([...builtInRules.presets, ...plugins.flatMap(presetsOf)]);
-  const missing = extended
-    .filter((base) => !presets.has(base))
-    .map((base) => `The ruleset ${name} extends ${String(base)}, which is not available here.`)
+  const missing = listOf(ruleset['extends'])
+    .map(String)
+    .filter((base) => !names.presets.has(base))
+    .map((base) => `The ruleset ${name} extends ${base}, which is not available here.`)
     .map((message) => problemAt(entry, '', 'ruleset-failed', message));
-  const config = passOverFitting(await configOf(ruleset, builtInRules, plugins));
+  const config = passOverFitting(await configOf(ruleset, names, plugins));
   const tree = createTree({ files });
   const document = tree.documentOf(entry.path);
   const version = detectSpec(document.parsed);
@@ -66,7 +64,7 @@ function toProblem(finding: Finding, files: KindInput['files'], entry: ParsedFil
   const link = reference === undefined || !ruleId.includes('/') ? '' : ` See ${reference}.`;
   const path = place === undefined ? '' : treePath(place.source.absoluteRef);
   const file = files.get(path);
-  const pointer = pointerOf(place?.pointer ?? '');
+  const pointer = fromFragment(place?.pointer ?? '');
   const isRead = isParsed(file);
   const found = isRead ? followPointer(file.value, pointer) : null;
   const text = textOf(finding, found?.found === true ? found.value : undefined);
@@ -87,10 +85,4 @@ function textOf({ message, suggest }: Finding, written: unknown): string {
   if (!message.includes(names.join(', '))) return `${message} Did you mean: ${suggest.slice(0, 5).join(', ')}?`;
   const hint = typeof written === 'string' ? closest(written.slice(0, 100), suggest.map(String)) : '';
   return message.replace(names.join(', '), () => someOf(names)) + hint;
-}
-
-/** Redocly writes pointers as `#/a/b`, and the root as `#/`. */
-function pointerOf(pointer: string): string {
-  const bare = pointer.replace(/^#/, '');
-  return bare === '/' ? '' : bare;
 }

@@ -1,4 +1,4 @@
-import { isObject } from '../../model/json.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
 import type { Config, detectSpec } from '@redocly/openapi-core';
 import { pluginsMember } from '../compile.ts';
 import { changeRule } from '../openapi/redocly.ts';
@@ -11,7 +11,7 @@ export interface Plugin {
   /** Names of its rules, without its id. */
   rules: Readonly<Record<'oas2' | 'oas3', readonly string[]>>;
   assertions: readonly string[];
-  configs: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  configs: Readonly<Record<string, Readonly<JsonObject>>>;
   /** What else it has, which is not used here. */
   others: readonly string[];
   /** The code of the ruleset that it belongs to. */
@@ -19,7 +19,7 @@ export interface Plugin {
 }
 
 /** Reads the plugins that a ruleset names. Authors can write the member too. */
-export function pluginsOf(ruleset: Readonly<Record<string, unknown>>, modules: unknown): Plugin[] {
+export function pluginsOf(ruleset: Readonly<JsonObject>, modules: unknown): Plugin[] {
   const written = ruleset[pluginsMember];
   return (Array.isArray(written) ? written : []).flatMap((one: unknown) => {
     const plugin = isObject(one) ? toPlugin(one, String(one['path']), modules) : null;
@@ -28,12 +28,12 @@ export function pluginsOf(ruleset: Readonly<Record<string, unknown>>, modules: u
 }
 
 /** Reads what an interpreter says of a plugin. Null: its id cannot be one. */
-export function toPlugin(value: Record<string, unknown>, path: string, modules: unknown): Plugin | null {
+export function toPlugin(value: JsonObject, path: string, modules: unknown): Plugin | null {
   const { id, rules, assertions, configs, others } = value;
   if (typeof id !== 'string' || !/^[^/\s]{1,100}$/.test(id)) return null;
   const { oas2, oas3 } = isObject(rules) ? rules : {};
-  const parts = Object.entries(isObject(configs) ? configs : {}).filter(
-    (one): one is [string, Record<string, unknown>] => isObject(one[1]),
+  const parts = Object.entries(isObject(configs) ? configs : {}).filter((one): one is [string, JsonObject] =>
+    isObject(one[1]),
   );
   return {
     id,
@@ -50,21 +50,22 @@ function texts(value: unknown): string[] {
   return (Array.isArray(value) ? value : []).filter((one) => typeof one === 'string');
 }
 
-const named = (id: string, names: Iterable<string>) => [...names].map((name) => `${id}/${name}`);
-
-/** The rules of a plugin as a configuration names them. */
-export function rulesOf({ id, rules }: Plugin): string[] {
-  return named(id, new Set([...rules.oas2, ...rules.oas3]));
+/** What rulesets can name: presets in `extends`, rules, and assertions that Redocly does not have. */
+export interface Names {
+  presets: ReadonlySet<string>;
+  rules: ReadonlySet<string>;
+  assertions: ReadonlySet<string>;
 }
 
-/** The assertions of a plugin as a rule names them. */
-export function assertionsOf({ id, assertions }: Plugin): string[] {
-  return named(id, assertions);
-}
-
-/** The configurations of a plugin as `extends` names them. */
-export function presetsOf({ id, configs }: Plugin): string[] {
-  return named(id, Object.keys(configs));
+/** These names, and those of plugins. */
+export function withPlugins(names: Names, plugins: readonly Plugin[]): Names {
+  const more = (known: Iterable<string>, namesIn: (plugin: Plugin) => readonly string[]) =>
+    new Set([...known, ...plugins.flatMap((plugin) => namesIn(plugin).map((name) => `${plugin.id}/${name}`))]);
+  return {
+    presets: more(names.presets, ({ configs }) => Object.keys(configs)),
+    rules: more(names.rules, ({ rules }) => [...rules.oas2, ...rules.oas3]),
+    assertions: more(names.assertions, ({ assertions }) => assertions),
+  };
 }
 
 /** The assertions of plugins that a rule makes, also in its `where`. */
@@ -81,21 +82,21 @@ type Version = ReturnType<typeof detectSpec>;
 
 /** What plugins check for a version of OpenAPI: their rules, and rules with assertions of theirs. */
 export interface PluginRules {
-  rules: { plugin: string; name: string; settings: Record<string, unknown> }[];
-  assertions: Record<string, unknown>[];
+  rules: { plugin: string; name: string; settings: JsonObject }[];
+  assertions: JsonObject[];
 }
 
 /** Takes from a configuration what plugins check. The rest is for Redocly itself. */
 export function takePluginRules(config: Config, plugins: readonly Plugin[], version: Version): PluginRules {
-  const written: Record<string, unknown> = config.rules[version];
-  const assertions = (Array.isArray(written['assertions']) ? written['assertions'] : []) as Record<string, unknown>[];
+  const written: JsonObject = config.rules[version];
+  const assertions = (Array.isArray(written['assertions']) ? written['assertions'] : []) as JsonObject[];
   const [own, custom] = [true, false].map((isOwn) =>
     assertions.filter((rule) => (customAssertions(rule).length === 0) === isOwn),
   ) as [typeof assertions, typeof assertions];
   if (custom.length > 0) written['assertions'] = own;
   const rules = plugins.flatMap(({ id, rules: names }) =>
     names[version === 'oas2' ? 'oas2' : 'oas3'].flatMap((name) => {
-      const settings = config.getRuleSettings(`${id}/${name}`, version) as unknown as Record<string, unknown>;
+      const settings = config.getRuleSettings(`${id}/${name}`, version) as unknown as JsonObject;
       return settings['severity'] === 'off' ? [] : [{ plugin: id, name, settings }];
     }),
   );

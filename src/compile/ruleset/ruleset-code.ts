@@ -1,7 +1,7 @@
 import { isObject } from '../../model/json.ts';
 import { listOf, objectOf } from '../../render/json-value.ts';
 import { problemAtFile, type Problem } from '../../model/problem.ts';
-import type { LoadedFile } from '../collect.ts';
+import type { LoadFiles } from '../collect.ts';
 import { functionsMember, modulesMember, pluginsMember } from '../compile.ts';
 import type { Failure, Outcome } from '../interpreter/failure.ts';
 import type { Interpreter, Program } from '../interpreter/interpreter.ts';
@@ -15,8 +15,6 @@ import { toPlugin } from './redocly-plugins.ts';
 import { containedRulesets } from './ruleset-files.ts';
 import { coreFunctions } from './spectral/functions.ts';
 
-type Load = (paths: string[]) => Promise<LoadedFile[]>;
-
 const maxModules = 500;
 
 /**
@@ -27,7 +25,7 @@ export async function readCode(
   entry: string,
   files: ReadonlyMap<string, ParsedFile | UnparsedFile>,
   interpreter: Interpreter,
-  load: Load,
+  load: LoadFiles,
 ): Promise<CollectedCode> {
   const problems: Problem[] = [];
   const modules = new Map<string, string>();
@@ -37,42 +35,35 @@ export async function readCode(
     if (file.path === entry && isParsed(file))
       for (const [path, text] of writtenModules(file.value)) modules.set(path, text);
   }
-  const references = [...files.values()].filter(isParsed).flatMap((file) => functionsOf(file));
-  const plugins = [...files.values()].filter(isParsed).flatMap((file) => pluginReferences(file));
+  const parsed = [...files.values()].filter(isParsed);
+  const references = parsed.flatMap(functionsOf);
+  const plugins = parsed.flatMap(pluginReferences);
   const wanted = new Set([...references.flatMap(({ paths }) => paths), ...plugins.flatMap(({ path }) => path ?? [])]);
-  await follow([...texts.keys(), ...wanted]);
-
-  async function follow(paths: string[]): Promise<void> {
-    let round = paths;
-    const asked = new Set<string>();
-    while (round.length > 0 && modules.size <= maxModules) {
-      const unread = round.filter((path) => !texts.has(path) && !asked.has(path) && !modules.has(path));
-      for (const path of round) asked.add(path);
-      for (const loaded of unread.length === 0 ? [] : await load(unread))
-        if ('bytes' in loaded) {
-          const { text, issue } = decodeText(loaded.bytes);
-          if (issue) problems.push(problemAtFile(issue.rule, loaded.path, issue.message));
-          else texts.set(loaded.path, text);
-        } else if (loaded.problem.rule.startsWith('limit-')) problems.push(loaded.problem);
-      const next = new Set<string>();
-      for (const path of round) {
-        const text = texts.get(path);
-        if (text === undefined || modules.has(path)) continue;
-        modules.set(path, text);
-        for (const target of importedPaths(path, toScript(path, text, interpreter.erase).code))
-          if (!modules.has(target) && !asked.has(target)) next.add(target);
-      }
-      round = [...next].sort();
+  const asked = new Set<string>();
+  let round = [...texts.keys(), ...wanted];
+  while (round.length > 0 && modules.size <= maxModules) {
+    const unread = round.filter((path) => !texts.has(path) && !asked.has(path) && !modules.has(path));
+    for (const path of round) asked.add(path);
+    for (const loaded of unread.length === 0 ? [] : await load(unread))
+      if ('bytes' in loaded) {
+        const { text, issue } = decodeText(loaded.bytes);
+        if (issue) problems.push(problemAtFile(issue.rule, loaded.path, issue.message));
+        else texts.set(loaded.path, text);
+      } else if (loaded.problem.rule.startsWith('limit-')) problems.push(loaded.problem);
+    const next = new Set<string>();
+    for (const path of round) {
+      const text = texts.get(path);
+      if (text === undefined || modules.has(path)) continue;
+      modules.set(path, text);
+      for (const target of importedPaths(path, toScript(path, text, interpreter.erase).code))
+        if (!modules.has(target) && !asked.has(target)) next.add(target);
     }
+    round = [...next].sort();
   }
-
   const all = Object.fromEntries([...modules].sort(([a], [b]) => (a < b ? -1 : 1)));
   const made = new Map<string, ParsedFile | UnparsedFile>();
   const isUsed =
-    modules.size > 0 ||
-    references.length > 0 ||
-    plugins.length > 0 ||
-    [...files.values()].some((file) => isParsed(file) && namedIn(file).length > 0);
+    modules.size + references.length + plugins.length > 0 || parsed.some((file) => namedIn(file).length > 0);
   const program = isUsed ? await interpreter.open(all, 0) : null;
   for (const file of files.values()) {
     made.set(file.path, file);
@@ -86,18 +77,11 @@ export async function readCode(
           problems.push(problemAt(file, pointer, 'ruleset-function', message));
         } else named[name] = path;
       }
-      for (const { name, reference, pointer, at } of [
-        ...namedIn(file),
-        ...Object.entries(named).map(([own, path]) => ({
-          name: own,
-          reference: path,
-          pointer: '/functions',
-          at: file,
-        })),
-      ]) {
+      const listed = Object.entries(named).map(([name, reference]) => ({ name, reference, pointer: '/functions' }));
+      for (const { name, reference, pointer } of [...namedIn(file), ...listed]) {
         const taken = takeFunction(program, reference);
         if ('failure' in taken)
-          problems.push(failureAt(at, pointer, `The function ${JSON.stringify(name)}`, taken.failure, modules));
+          problems.push(failureAt(file, pointer, `The function ${JSON.stringify(name)}`, taken.failure, modules));
       }
       const more: Record<string, unknown> = {};
       if (Object.keys(named).length > 0)
@@ -163,12 +147,9 @@ function pluginReferences(file: ParsedFile): PluginReference[] {
   const named = objectOf(file.value)[pluginsMember];
   // A ruleset that was published names the paths.
   if (Array.isArray(named))
-    return [...new Set(named.map((one: unknown) => String(objectOf(one)['path'])))].map((path) => ({
-      file,
-      name: path,
-      pointer: joinPointer('', pluginsMember),
-      path,
-    }));
+    return [...new Set(named.map((one: unknown) => String(objectOf(one)['path'])))].map((path) => {
+      return { file, name: path, pointer: joinPointer('', pluginsMember), path };
+    });
   return listOf(plugins).flatMap((name, at) => {
     if (typeof name !== 'string') return [];
     const target = /^https?:/i.test(name) ? null : resolveReference(file.path, name);
@@ -189,22 +170,14 @@ function writtenModules(value: unknown): [path: string, text: string][] {
   return written.filter((one): one is [string, string] => typeof one[1] === 'string');
 }
 
-interface Named {
-  name: string;
-  reference: string;
-  pointer: string;
-  at: ParsedFile;
-}
-
 /** The functions of rulesets that were published with their code, in a file. */
-function namedIn(file: ParsedFile): Named[] {
+function namedIn(file: ParsedFile): { name: string; reference: string; pointer: string }[] {
   const parts = [{ file, pointer: '' }, ...containedRulesets(file)];
   return parts.flatMap(({ file: { value }, pointer }) =>
     Object.entries(objectOf(objectOf(value)[functionsMember])).map(([name, reference]) => ({
       name,
       reference: String(reference),
       pointer: joinPointer(pointer, functionsMember, name),
-      at: file,
     })),
   );
 }

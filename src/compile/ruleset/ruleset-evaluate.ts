@@ -1,35 +1,26 @@
 import { isObject } from '../../model/json.ts';
 import type { Problem } from '../../model/problem.ts';
 import { leftOutOf } from '../../render/rules.ts';
-import { modulesMember } from '../compile.ts';
+import { modulesMember, type GivenRuleset } from '../compile.ts';
 import type { Interpreter, Program } from '../interpreter/interpreter.ts';
 import { problemAt, type KindInput } from '../kind.ts';
 import { formOf, forms } from './forms.ts';
 import { modulesOf } from './ruleset-code.ts';
 
-/** A published ruleset: its JSON text, its name in problems, and what it extends. */
-export interface Style {
-  json: string;
-  name: string;
-  /** JSON texts of the rulesets that it extends by coordinate, by the coordinate as written. */
-  extended?: Readonly<Record<string, string>>;
-  /** The time that its functions see, in milliseconds since 1970. */
-  date?: number;
-}
-
 /**
  * Checks a document against a published ruleset. `files` must contain all that the document
- * references.
+ * references. `date`: the time that functions of the ruleset see, in milliseconds since 1970.
  */
 export async function lintWithRuleset(
   given: Pick<KindInput, 'entry' | 'files'>,
-  { json, name, extended = {}, date = 0 }: Style,
+  { json, name, extended = {} }: Omit<GivenRuleset, 'digest'>,
   interpreter: Interpreter | null = null,
+  date = 0,
 ): Promise<Problem[]> {
   const ruleset: unknown = JSON.parse(json);
   if (!isObject(ruleset)) return [];
   const bases = new Map(
-    Object.entries(extended).map(([coordinate, text]) => [coordinate, JSON.parse(text) as unknown]),
+    Object.entries(extended).map(([coordinate, base]) => [coordinate, JSON.parse(base.json) as unknown]),
   );
   const find = (coordinate: string) => {
     const base = bases.get(coordinate);

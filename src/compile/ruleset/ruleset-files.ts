@@ -1,13 +1,13 @@
-import { isObject } from '../../model/json.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
 import { isUrlPath, parseCoordinate, parseDocumentUrl } from '../../model/address.ts';
 import { isParsed, type KindInput } from '../kind.ts';
 import { resolveReference } from '../reference.ts';
 import type { ParsedFile } from '../text/parse.ts';
 
-type Ruleset = Readonly<Record<string, unknown>>;
+type Ruleset = Readonly<JsonObject>;
 
 /** What a ruleset extends: `null` if the name is not known. */
-export type FindRuleset = (name: string) => Readonly<Record<string, unknown>> | null;
+export type FindRuleset = (name: string) => Readonly<JsonObject> | null;
 
 /** How deeply rulesets may extend each other. */
 export const maxLevels = 10;
@@ -59,7 +59,7 @@ function extendedBy(file: ParsedFile): string[] {
 /** The files that a ruleset extends, as part of it. */
 export interface Inlined {
   /** The ruleset with the files that it extends, and with all digits of its integers. */
-  ruleset: Record<string, unknown>;
+  ruleset: JsonObject;
   /** All files that it extends, also through others. */
   used: ReadonlySet<ParsedFile>;
   /** Finds the rulesets that a file of the ruleset extends by path. */
@@ -104,7 +104,7 @@ export function inlineFiles(entry: ParsedFile, files: KindInput['files']): Inlin
   }
 
   return {
-    ruleset: inline(entry, entry.exact as Ruleset, [entry.path], 'exact') as Record<string, unknown>,
+    ruleset: inline(entry, entry.exact as Ruleset, [entry.path], 'exact') as JsonObject,
     used,
     findFor: (file) => (name) => load(file, name, [entry.path, file.path], 'value'),
   };

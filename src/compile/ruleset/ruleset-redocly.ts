@@ -6,16 +6,15 @@ import { listOf, objectOf } from '../../render/json-value.ts';
 import { unplaced } from '../text/parse.ts';
 import { joinPointer } from '../text/pointer.ts';
 import {
+  builtIn,
   configOf,
   ruleBlocks,
-  type BuiltIn,
   assertionNames,
   flattenRedocly,
   nodeTypes,
   otherMembers,
-  readBuiltIn,
 } from './redocly-config.ts';
-import { takePluginRules, type Plugin, assertionsOf, presetsOf, rulesOf } from './redocly-plugins.ts';
+import { takePluginRules, withPlugins, type Names, type Plugin } from './redocly-plugins.ts';
 import { createTree } from '../openapi/redocly.ts';
 import { modulesMember, pluginsMember } from '../compile.ts';
 import type { RulesetFile, RulesetForm } from './form.ts';
@@ -50,8 +49,8 @@ const samples: readonly object[] = [
  */
 async function tryRules(
   note: Note,
-  ruleset: Readonly<Record<string, unknown>>,
-  names: BuiltIn,
+  ruleset: Readonly<JsonObject>,
+  names: Names,
   plugins: readonly Plugin[],
 ): Promise<void> {
   if ((await failureOf(atRoot(ruleset), names, plugins)) === null) return;
@@ -82,7 +81,7 @@ type Rule = readonly [block: string, name: string, setting: unknown];
 /** The most failing rules to report. Each takes several trials. */
 const namedFailures = 20;
 
-function rulesetOf(rules: readonly Rule[]): Record<string, unknown> {
+function rulesetOf(rules: readonly Rule[]): JsonObject {
   const blocks = Map.groupBy(rules, ([block]) => block);
   return Object.fromEntries(
     [...blocks].map(([block, own]) => [block, Object.fromEntries(own.map(([, name, setting]) => [name, setting]))]),
@@ -90,7 +89,7 @@ function rulesetOf(rules: readonly Rule[]): Record<string, unknown> {
 }
 
 /** The ruleset with its assertions repeated for the root node, which every document has. */
-function atRoot(ruleset: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function atRoot(ruleset: Readonly<JsonObject>): JsonObject {
   const moved = ruleBlocks
     .filter((block) => isObject(ruleset[block]))
     .map((block) => [block, Object.fromEntries(Object.entries(ruleset[block]!).flatMap((rule) => variants(...rule)))]);
@@ -109,12 +108,12 @@ function variants(name: string, setting: unknown): [string, unknown][] {
 }
 
 async function failureOf(
-  ruleset: Readonly<Record<string, unknown>>,
-  builtIn: BuiltIn,
+  ruleset: Readonly<JsonObject>,
+  names: Names,
   plugins: readonly Plugin[],
 ): Promise<string | null> {
   try {
-    const config = await configOf(ruleset, builtIn, plugins);
+    const config = await configOf(ruleset, names, plugins);
     for (const value of samples) {
       const file = unplaced('a.json', JSON.stringify(value), value);
       takePluginRules(config, plugins, detectSpec(value));
@@ -127,8 +126,6 @@ async function failureOf(
     throw error;
   }
 }
-
-const builtIn = readBuiltIn();
 
 /** Members that a Redocly ruleset must not have, and what to do instead. */
 const refused: readonly [members: RegExp, why: string][] = [
@@ -183,7 +180,7 @@ const redoclySeverities = new Set(['error', 'warn', 'off']);
  * Redocly: the root has only Redocly's keys, and the ruleset extends a built-in one or has rules
  * with Redocly's severities.
  */
-function isRedocly(value: Record<string, unknown>): boolean {
+function isRedocly(value: JsonObject): boolean {
   if (!Object.keys(value).every((key) => redoclyRoot.has(key) || key.startsWith('x-'))) return false;
   const rules = isObject(value['rules']) ? Object.entries(value['rules']) : [];
   const carries = rules.some(([name, rule]) => isRedoclyRule(name, rule));
@@ -207,18 +204,14 @@ interface Context {
   note: Note;
   ruleset: JsonObject;
   /** Built-in ones, and those of plugins. */
-  names: BuiltIn;
+  names: Names;
   plugins: readonly Plugin[];
 }
 
 async function checkFile({ entry, ruleset, broken, find, code }: RulesetFile): Promise<Problem[]> {
   const { problems, note } = collectProblems(entry);
   const plugins = pluginsFor(ruleset, code);
-  const fromRedocly = await builtIn;
-  const names: BuiltIn = {
-    presets: new Set([...fromRedocly.presets, ...plugins.flatMap(presetsOf)]),
-    rules: new Set([...fromRedocly.rules, ...plugins.flatMap(rulesOf)]),
-  };
+  const names = withPlugins(await builtIn, plugins);
   const context = { note, ruleset, names, plugins };
   const count = ruleBlocks.reduce((sum, block) => sum + countRules(objectOf(ruleset[block])), 0);
   if (count > maxRules) {
@@ -238,16 +231,16 @@ async function checkFile({ entry, ruleset, broken, find, code }: RulesetFile): P
   if (!isRefused && !('extends' in ruleset) && !ruleBlocks.some((block) => isObject(ruleset[block])))
     note('ruleset-empty', '', 'The ruleset has no rules. Add "rules" or "extends".');
   const isWhole = broken.size === 0 && problems.every(({ severity }) => severity !== 'error');
-  if (isWhole) await tryRules(note, ruleset, fromRedocly, plugins);
+  if (isWhole) await tryRules(note, ruleset, names, plugins);
   return problems;
 }
 
-function countRules(rules: Record<string, unknown>): number {
+function countRules(rules: JsonObject): number {
   const wheres = Object.values(rules).map((rule) => (isObject(rule) ? rule['where'] : null));
   return wheres.reduce<number>((sum, where) => sum + 1 + (Array.isArray(where) ? where.length : 0), 0);
 }
 
-function pluginsFor(ruleset: Record<string, unknown>, code: CollectedCode | null): Plugin[] {
+function pluginsFor(ruleset: JsonObject, code: CollectedCode | null): Plugin[] {
   if (code === null) return [];
   const values = [...code.files.values()].filter(isParsed).map(({ value }) => value);
   const all = [ruleset, ...values.filter(isObject)].flatMap((value) => flattenRedocly(value, () => null).plugins);
@@ -323,16 +316,15 @@ function sayPlugin(name: string, plugins: readonly Plugin[]): string {
     : 'a plugin, and plugins are not run here unless "plugins" names their files and the operator allows it.';
 }
 
-function checkAssertions({ note, plugins }: Context, pointer: string, part: JsonObject): void {
+function checkAssertions({ note, names, plugins }: Context, pointer: string, part: JsonObject): void {
   const [subject, assertions] = [objectOf(part['subject']), objectOf(part['assertions'])];
   const { type } = subject;
   if (typeof type === 'string' && !nodeTypes.has(type)) {
     const message = `${JSON.stringify(type)} is not a node type, so the rule would never apply.${closest(type, nodeTypes)}`;
     note('ruleset-rule', joinPointer(pointer, 'subject', 'type'), message);
   }
-  const custom = new Set(plugins.flatMap(assertionsOf));
   for (const name of Object.keys(assertions)) {
-    if (assertionNames.has(name) || !name.includes('/') || custom.has(name)) continue;
+    if (assertionNames.has(name) || !name.includes('/') || names.assertions.has(name)) continue;
     const message = `${JSON.stringify(name)} is an assertion of ${sayPlugin(name, plugins)} Use one of ${[...assertionNames].join(', ')}.`;
     note('ruleset-refused', joinPointer(pointer, 'assertions', name), message, { on: 'key' });
   }

@@ -8,6 +8,7 @@ import type { RulesetFile, RulesetForm } from './form.ts';
 import { joinPointer } from '../text/pointer.ts';
 import { cannotExtend, extendsOf, isRulesetCoordinate, type FindRuleset } from './ruleset-files.ts';
 import {
+  baseOf,
   builtInRulesets,
   filesProblem,
   effectiveRules,
@@ -49,7 +50,7 @@ export const spectral: RulesetForm = {
 };
 
 /** Whether a rule has both `given` and `then`, or a built-in ruleset is extended. */
-function isSpectral(root: Record<string, unknown>): boolean {
+function isSpectral(root: JsonObject): boolean {
   const rules = Object.values(objectOf(root['rules']));
   return (
     rules.some((rule) => isObject(rule) && 'given' in rule && 'then' in rule) ||
@@ -68,7 +69,7 @@ const ownMembers = [
   ...'functions functionsDir aliases overrides formats parserOptions except'.split(' '),
 ];
 
-function hasRedoclyRules(ruleset: Record<string, unknown>): boolean {
+function hasRedoclyRules(ruleset: JsonObject): boolean {
   const names = Object.keys(objectOf(ruleset['rules']));
   return Object.keys(ruleset).some((key) => key.endsWith('Rules')) || names.some((name) => name.startsWith('rule/'));
 }
@@ -100,7 +101,7 @@ async function checkFile({ entry, ruleset, broken, find, code }: RulesetFile): P
     return [problemAt(entry, '', 'limit-rules', message)];
   }
   const paths = createPathCheck(
-    aliasesOf([...extendsOf(ruleset).map(([base]) => baseOf(base, find)), ruleset, ...parts]),
+    aliasesOf([...extendsOf(ruleset).map(([base]) => baseOf(base, find) ?? {}), ruleset, ...parts]),
   );
   const functions = new Set(runsCode ? Object.keys(objectOf(ruleset[functionsMember])) : []);
   const context = { note, paths, options: createOptionsCheck(note), find, functions };
@@ -140,22 +141,12 @@ interface Context {
   functions: ReadonlySet<string>;
 }
 
-function baseOf(
-  base: string | Readonly<Record<string, unknown>>,
-  find: FindRuleset,
-): Readonly<Record<string, unknown>> {
-  return (typeof base === 'string' ? (builtInRulesets.get(base) ?? find(base)) : base) ?? {};
-}
-
-function aliasesOf(parts: readonly Readonly<Record<string, unknown>>[]): Aliases {
+function aliasesOf(parts: readonly Readonly<JsonObject>[]): Aliases {
   return new Map(parts.flatMap((part) => Object.entries(objectOf(part['aliases']))));
 }
 
-function rulesIn(ruleset: Record<string, unknown>, find: FindRuleset): Set<string> | null {
-  const isWhole = extendsOf(ruleset).every(
-    ([base]) => typeof base !== 'string' || builtInRulesets.has(base) || find(base) !== null,
-  );
-  if (!isWhole) return null;
+function rulesIn(ruleset: JsonObject, find: FindRuleset): Set<string> | null {
+  if (extendsOf(ruleset).some(([base]) => baseOf(base, find) === null)) return null;
   return new Set(effectiveRules({ extends: ruleset['extends'], rules: ruleset['rules'] }, find).rules.keys());
 }
 
@@ -186,8 +177,8 @@ function checkPart(context: Context, base: string, part: JsonObject): void {
   const { note, names, find } = context;
   for (const [item, at] of itemsOf(part['extends'], joinPointer(base, 'extends'))) {
     const [name, pointer] = Array.isArray(item) ? [item[0] as unknown, joinPointer(at, 0)] : [item, at];
-    if (typeof name !== 'string' || builtInRulesets.has(name) || isRulesetCoordinate(name)) continue;
-    if (find(name) === null) note('ruleset-extends', pointer, cannotExtend(name, builtInRulesets.keys()));
+    if (typeof name !== 'string' || isRulesetCoordinate(name) || baseOf(name, find) !== null) continue;
+    note('ruleset-extends', pointer, cannotExtend(name, builtInRulesets.keys()));
   }
   checkFormats(note, joinPointer(base, 'formats'), part['formats']);
   for (const [name, alias] of Object.entries(objectOf(part['aliases']))) {
@@ -243,7 +234,7 @@ function checkThen(context: Context, at: string, step: JsonObject): void {
   const isOwn = name.startsWith('oas') && builtInFunctions.has(name);
   if (context.functions.has(name)) return;
   if (functionNames.has(name) || isOwn)
-    return context.options.check(name, objectOf(step['functionOptions']), joinPointer(at, 'functionOptions'));
+    return context.options(name, objectOf(step['functionOptions']), joinPointer(at, 'functionOptions'));
   const message = `${JSON.stringify(name)} is not a core function, and other functions are not run here. Use one of ${list(functionNames)}.`;
   context.note('ruleset-refused', joinPointer(at, 'function'), message);
 }

@@ -1,8 +1,6 @@
-import { isObject } from '../../model/json.ts';
-import { readFileSync } from 'node:fs';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { isObject, type JsonObject } from '../../model/json.ts';
 import type { Problem } from '../../model/problem.ts';
-import { findTwinsByText, errorsOf } from '../schema/ajv.ts';
+import { readValidator } from '../schema/ajv.ts';
 import { rowsOf, type RulesetKind } from '../../model/kinds.ts';
 import { firstText, isParsed, problemAt, type CompileKind, type DocumentKind, type KindInput } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
@@ -26,13 +24,13 @@ const partialMember = 'x-stele-partial';
 
 /** A file of a ruleset without its rules, members and bases that have an error. */
 interface Cut {
-  ruleset: Record<string, unknown>;
+  ruleset: JsonObject;
   /** The errors, as warnings. */
   problems: Problem[];
   names: string[];
 }
 
-function leaveOut(path: string, ruleset: Record<string, unknown>, problems: readonly Problem[]): Cut {
+function leaveOut(path: string, ruleset: JsonObject, problems: readonly Problem[]): Cut {
   const names: string[] = [];
   const dropped = new Set<string>();
   const eased = problems.flatMap((problem): Problem[] => {
@@ -57,27 +55,14 @@ function leaveOut(path: string, ruleset: Record<string, unknown>, problems: read
 }
 
 /** Names a part other than a rule that is left out: a member, or one ruleset of `extends`. */
-function nameOf(ruleset: Record<string, unknown>, member: string, at: string | undefined): string {
+function nameOf(ruleset: JsonObject, member: string, at: string | undefined): string {
   const value = ruleset[member];
   const item: unknown = at !== undefined && Array.isArray(value) ? value[Number(at)] : value;
   const target: unknown = Array.isArray(item) ? item[0] : item;
   return member === 'extends' && typeof target === 'string' ? `extends ${target}` : member;
 }
 
-findTwinsByText();
-const ajv = new Ajv2020({ allErrors: true, strict: false, meta: false, validateSchema: false });
-const schemas = rowsOf('rulesets', (kind) => readSchema(forms[kind].schema));
-const validators: Partial<Record<RulesetKind, ValidateFunction>> = {};
-
-function readSchema(name: string): object {
-  const url = new URL(`../../../content/schemas/${name}.json`, import.meta.url);
-  return JSON.parse(readFileSync(url, 'utf8')) as object;
-}
-
-/** Compiles the schema at its first use: many sandboxes never see a ruleset. */
-function validatorOf(kind: RulesetKind): ValidateFunction {
-  return (validators[kind] ??= ajv.compile(schemas[kind]));
-}
+const validators = rowsOf('rulesets', (kind) => readValidator(forms[kind].schema));
 
 /** Real rulesets have some ten. Each that is unknown becomes a problem. */
 const maxMembers = 2000;
@@ -125,7 +110,7 @@ export const rulesets = rowsOf('rulesets', (kind): DocumentKind => ({
 /** A ruleset with the files that it extends. */
 interface Read {
   kind: RulesetKind;
-  bundle: Record<string, unknown> | null;
+  bundle: JsonObject | null;
   problems: Problem[];
   used: ReadonlySet<ParsedFile>;
 }
@@ -168,7 +153,7 @@ async function readPartially(entry: ParsedFile, files: KindInput['files'], code:
       isWhole = false;
       problems.push(...cut.problems);
       cut.names.forEach((name) => names.add(name));
-      const exact = leaveOut(path, file.exact as Record<string, unknown>, read.problems).ruleset;
+      const exact = leaveOut(path, file.exact as JsonObject, read.problems).ruleset;
       left.set(path, { ...file, value: cut.ruleset, exact });
     }
     if (isWhole) break;
@@ -193,7 +178,7 @@ async function checkFile(file: ParsedFile, kind: RulesetKind, find: FindRuleset,
     const message = `The ruleset extends ${bases.length} others; the limit is ${maxBases}. Name each once.`;
     return [problemAt(file, '/extends', 'limit-rules', message)];
   }
-  const faults = schemaProblems(file, '', value, errorsOf(validatorOf(kind), value));
+  const faults = schemaProblems(file, '', value, validators[kind](value));
   const problems = [...faults.map(form.ease), ...findReferences(file, form)];
   const broken = new Set(problems.filter(({ severity }) => severity === 'error').map(({ pointer }) => pointer));
   return [...problems, ...(await form.check({ entry: file, ruleset: value, broken, find, code }))];

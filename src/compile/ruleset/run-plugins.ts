@@ -1,9 +1,9 @@
 import { getTypes, normalizeTypes, resolveDocument, type Document } from '@redocly/openapi-core';
 import { listOf } from '../../render/json-value.ts';
-import { isObject } from '../../model/json.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
 import { problemAt, maxFindings, type KindInput } from '../kind.ts';
 import type { Problem } from '../../model/problem.ts';
-import { toFailure, type Failure } from '../interpreter/failure.ts';
+import { notRun, toFailure, type Failure } from '../interpreter/failure.ts';
 import type { Program } from '../interpreter/interpreter.ts';
 import { createTable } from '../interpreter/table.ts';
 import type { Tree } from '../openapi/redocly.ts';
@@ -58,8 +58,8 @@ export async function runPlugins(
       assertions: assertions.filter((rule) => ids.has(pluginIn(rule))),
     };
     if (own.rules.length + own.assertions.length === 0) continue;
-    const program = programs(run, modules);
-    if ('kind' in program) report(`The plugin ${JSON.stringify([...ids][0])}`, program);
+    const program = run.programs.get(modules);
+    if (program === undefined) report(`The plugin ${JSON.stringify([...ids][0])}`, notRun('plugins'));
     else {
       sayCode([...ids].join(', '));
       runGroup(program, group, own);
@@ -90,7 +90,7 @@ export async function runPlugins(
   }
 
   /** Takes what a walk answers. It comes from an author, as everything in a sandbox does. */
-  function take(value: unknown, own: PluginRules, modules: Readonly<Record<string, unknown>>): void {
+  function take(value: unknown, own: PluginRules, modules: Readonly<JsonObject>): void {
     const names = new Set([
       ...own.rules.map(({ plugin, name }) => `${plugin}/${name}`),
       ...own.assertions.map((rule) => String(rule['assertionId'])),
@@ -126,14 +126,8 @@ export async function runPlugins(
 const maxText = 200;
 const maxMessage = 2000;
 
-function pluginIn(rule: Record<string, unknown>): string {
+function pluginIn(rule: JsonObject): string {
   return customAssertions(rule)[0]?.split('/')[0] ?? '';
-}
-
-function programs({ programs: all }: PluginRun, modules: unknown): Program | Failure {
-  const message =
-    'the plugins of this ruleset are not run here. The operator can allow them with "rulesets.functions" in the configuration';
-  return all.get(modules) ?? { kind: 'exception', message, frames: [] };
 }
 
 function without({ rules, assertions }: PluginRules, name: string): PluginRules | null {

@@ -3,7 +3,7 @@ import { type Gives, type JobMessage, type JobType, type ParentMessage, readChil
 import type { ChildProcess } from 'node:child_process';
 import { setImmediate as turn } from 'node:timers/promises';
 import { isShortWork } from '../../scheduling/fair-queue.ts';
-import type { LoadedFile } from '../collect.ts';
+import type { LoadFiles } from '../collect.ts';
 import { functionsArgument } from './functions-argument.ts';
 import { forkSandbox, scripts, workerOf, type Trade, type Worker } from './fork-sandbox.ts';
 import type { Isolation, SandboxFiles } from './isolation.ts';
@@ -36,7 +36,7 @@ export type Outcome<T extends JobType = JobType> =
 export interface JobOptions {
   /** Seconds of CPU time after which it is stopped. */
   seconds: number;
-  load: (paths: string[]) => Promise<LoadedFile[]>;
+  load: LoadFiles;
   signal: AbortSignal | undefined;
   /** Whether its organization has other running jobs. They give way to those of others. */
   isMore?: boolean;
@@ -140,7 +140,8 @@ export function startChild(
     isFresh: () => jobs === 0,
     isUsable: () => usable && jobs < jobsPerChild,
     kill,
-    async run<T extends JobType>(job: Job<T>, options: JobOptions): Promise<Outcome<T>> {
+    async run<T extends JobType>(given: Job<T>, options: JobOptions): Promise<Outcome<T>> {
+      const job: Job = given;
       setIdle(false);
       jobs++;
       const failure = await ready.then(
@@ -164,17 +165,20 @@ export function startChild(
         giveWayTo(nicenessOf(work));
         return files;
       };
-      const outcome = await withEntry(job, load)
-        .then((message) => runJob(child, message, memoryMegabytes, { ...options, load, used }, worker, () => errors))
-        .catch((error: unknown) => {
-          kill();
-          throw error;
-        });
-      if (!('answer' in outcome)) kill();
-      // After this much growth of the heap, a new process is cheaper than collecting the garbage.
-      else if (outcome.rss > memoryMegabytes * 1024 * 1024 * 0.5) jobs = jobsPerChild;
-      setIdle(true);
-      return outcome as Outcome<T>;
+      try {
+        // With the entry of a compilation, which saves a round trip.
+        const message = 'input' in job ? { ...job, files: await load([job.input.entry]) } : job;
+        const how = { ...options, load, used };
+        const outcome = await runJob(child, message, memoryMegabytes, how, worker, () => errors);
+        if (!('answer' in outcome)) kill();
+        // After this much growth of the heap, a new process is cheaper than collecting the garbage.
+        else if (outcome.rss > memoryMegabytes * 1024 * 1024 * 0.5) jobs = jobsPerChild;
+        setIdle(true);
+        return outcome as Outcome<T>;
+      } catch (error) {
+        kill();
+        throw error;
+      }
     },
   };
 }
@@ -198,11 +202,6 @@ function whenReady(child: ChildProcess, worker: Worker, errors: () => string): P
       else reject(new Error('The sandbox does not start: it began with an unknown message.'));
     });
   });
-}
-
-/** The message that starts a job. It includes the entry of a compilation, which saves a round trip. */
-async function withEntry(job: Job, load: JobOptions['load']): Promise<JobMessage> {
-  return 'input' in job ? { ...job, files: await load([job.input.entry]) } : job;
 }
 
 function runJob(

@@ -46,8 +46,8 @@ export interface Pool {
     turn: Turn,
     newLoad?: () => JobOptions['load'],
   ): Promise<Ended<T>>;
-  /** Starts as many sandboxes as jobs of one organization can use, at most `wanted`, so that they find them ready. */
-  warm(memoryMegabytes: number, wanted: number): void;
+  /** Starts a sandbox for the next job, unless there is one. */
+  prepare(memoryMegabytes: number): void;
   /** Rejects new and running jobs, and ends the sandboxes. */
   close(): Promise<void>;
 }
@@ -138,9 +138,8 @@ export function createPool({
 
   return {
     run,
-    warm(memoryMegabytes, wanted) {
-      const limit = Math.min(wanted, Math.max(1, children - 1));
-      while (!closing.signal.aborted && idle.length + working < limit) startIdle(memoryMegabytes);
+    prepare(memoryMegabytes) {
+      if (idle.length === 0) startIdle(memoryMegabytes);
     },
     async close() {
       closing.abort(new RegistryError('unavailable', 'The compiler is shutting down.'));

@@ -13,12 +13,6 @@ interface Runs {
 
 const maxBatch = { items: 40, bytes: 512 * 1024 };
 
-/** Pages in batches: those with code, and the others. */
-export function batchesOf(pages: readonly SourcePage[]): Record<keyof Runs, SourcePage[][]> {
-  const { code = [], plain = [] } = Object.groupBy(pages, ({ bytes }) => (hasCode(bytes) ? 'code' : 'plain'));
-  return { code: splitIntoBatches(code, maxBatch), plain: splitIntoBatches(plain, maxBatch) };
-}
-
 /** Renders pages in batches, several at once. */
 export async function renderAll(
   runs: Runs,
@@ -27,11 +21,11 @@ export async function renderAll(
   turn: Turn,
 ): Promise<RenderedPage[]> {
   const small = pages.filter(({ bytes }) => bytes.byteLength <= limits.fileBytes);
-  const { code, plain } = batchesOf(small);
-  const done = await Promise.all([
-    ...code.map((each) => renderBatch(runs.code, each, limits, turn)),
-    ...plain.map((each) => renderBatch(runs.plain, each, limits, turn)),
-  ]);
+  const done = await Promise.all(
+    [...Map.groupBy(small, ({ bytes }) => (hasCode(bytes) ? runs.code : runs.plain))].flatMap(([run, group]) =>
+      splitIntoBatches(group, maxBatch).map((batch) => renderBatch(run, batch, limits, turn)),
+    ),
+  );
   const byPath = new Map(done.flat().map((page) => [page.path, page]));
   return pages.map(({ path, bytes }) => {
     const tooLarge = fileTooLarge(path, bytes.byteLength, limits);

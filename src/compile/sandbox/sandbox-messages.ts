@@ -10,11 +10,11 @@ import {
   type Comparison,
 } from '../../model/comparison.ts';
 import { isKind } from '../../model/kinds.ts';
-import { isBlocking, type Problem, type Report } from '../../model/problem.ts';
+import { isBlocking, type Report } from '../../model/problem.ts';
 import type { RenderedPage, SourcePage } from '../../sites/model/source-page.ts';
 import type { LoadedFile } from '../collect.ts';
-import type { Artifact, CompileInput, CompileLimits, Excerpt, Published, Representation } from '../compile.ts';
-import type { Rendered, Detected, Settings, VersionFile } from '../sandboxes.ts';
+import type { Artifact, CompileInput, CompileLimits, Excerpt, FileBytes, Published, Representation } from '../compile.ts';
+import type { Detected, ReadSettings, ReadVersion, Rendered, VersionFile } from '../sandboxes.ts';
 import {
   renderedPage,
   digest,
@@ -43,13 +43,10 @@ interface Jobs {
   compile: [{ input: CompileInput; files: LoadedFile[] }, { artifact: Artifact | null; report: Report }];
   /** Compiles for the report alone. */
   check: [{ input: CompileInput; files: LoadedFile[] }, { report: Report }];
-  detect: [{ files: readonly { path: string; bytes: Uint8Array }[]; limits: CompileLimits }, { detected: Detected[] }];
+  detect: [{ files: readonly FileBytes[]; limits: CompileLimits }, { detected: Detected[] }];
   ignored: [{ patterns: readonly string[]; paths: readonly string[] }, { by: number[] | null }];
-  settings: [
-    { file: { path: string; bytes: Uint8Array }; limits: CompileLimits },
-    { settings: Settings | null; report: Report },
-  ];
-  version: [{ file: VersionFile; limits: CompileLimits }, { version: string } | { problem: Problem }];
+  settings: [{ file: FileBytes; limits: CompileLimits }, ReadSettings];
+  version: [{ file: VersionFile; limits: CompileLimits }, ReadVersion];
   outline: [{ document: Published }, { outline: Outline | null }];
   excerpt: [{ document: Published; part: Excerpt }, { excerpt: string | null }];
   render: [{ document: Published }, { rendered: Rendered | null }];
@@ -190,7 +187,7 @@ const answers: { readonly [T in JobType]: Read<Gives<T>> } = {
     record({ settings: orNull(settings), report }),
     (message) => (message.settings === null) === isBlocking(message.report),
   ),
-  version: either<Gives<'version'>>(record({ version: text }), record({ problem })),
+  version: either<ReadVersion>(record({ version: text }), record({ problem })),
   outline: record({ outline: orNull(outline) }),
   excerpt: record({ excerpt: textOrNull }),
   render: record({ rendered: orNull(rendered) }),

@@ -6,7 +6,7 @@ import { createReport, problemAtFile } from '../../model/problem.ts';
 import { hintAt, type Job, type JobOptions } from './child.ts';
 import { besideOwnCode } from './start-snapshot.ts';
 import { findIsolation, type Isolation } from './isolation.ts';
-import { inHalves, splitIntoBatches, batchesOf, renderAll } from './render-batches.ts';
+import { inHalves, splitIntoBatches, renderAll } from './render-batches.ts';
 import { createPool, type Ended, type PoolOptions } from './pool.ts';
 import type { Gives, JobType } from './sandbox-messages.ts';
 import { filesTooLarge, tooManyFiles, type LoadedFile } from '../collect.ts';
@@ -18,6 +18,7 @@ import {
   type CollectedFile,
   type CompileInput,
   type CompileLimits,
+  type FileBytes,
   type Load,
   type Turn,
 } from '../compile.ts';
@@ -44,7 +45,7 @@ const maxBatch = { items: 500, bytes: 8 * 1024 * 1024 };
 export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
   const { children = 2, hasSpare = false, isForeground = false } = options;
   const { mode = 'auto', codeFolder = besideOwnCode() } = options;
-  const { run, warm, close } = createPool({ children, hasSpare, isForeground, mode, codeFolder });
+  const { run, prepare, close } = createPool({ children, hasSpare, isForeground, mode, codeFolder });
   let renderer: string | undefined;
 
   /** The answer to a job. Null: its document exceeds the limits. */
@@ -53,11 +54,7 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
     return 'answer' in outcome ? outcome.answer : null;
   }
 
-  async function detectBatch(
-    files: readonly { path: string; bytes: Uint8Array }[],
-    limits: CompileLimits,
-    turn: Turn,
-  ): Promise<Detected[]> {
+  async function detectBatch(files: readonly FileBytes[], limits: CompileLimits, turn: Turn): Promise<Detected[]> {
     const answer = await answerTo({ type: 'detect', files, limits }, limits, turn);
     if (answer !== null) return answer.detected;
     return files.length === 1 ? [] : inHalves(files, (half) => detectBatch(half, limits, turn));
@@ -77,7 +74,7 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
       return (renderer ??= rendererName());
     },
     isolation: () => findIsolation(mode),
-    prepare: ({ memoryMegabytes }) => warm(memoryMegabytes, 1),
+    prepare: ({ memoryMegabytes }) => prepare(memoryMegabytes),
 
     async compile(input, load, turn = {}) {
       let read = new Map<string, CollectedFile>();
@@ -124,12 +121,6 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
 
     render: async (document, limits, turn) =>
       (await answerTo({ type: 'render', document }, limits, turn))?.rendered ?? null,
-
-    expectPages(pages, { memoryMegabytes }) {
-      const batches = batchesOf(pages);
-      code.warm(memoryMegabytes, batches.code.length);
-      warm(memoryMegabytes, batches.plain.length);
-    },
 
     renderPages: (pages, limits, turn = {}) => renderAll({ plain: run, code: code.run }, pages, limits, turn),
 

@@ -2,7 +2,7 @@ import { digestOf } from '../../model/digest.ts';
 import type { CompileInput } from '../compile.ts';
 import { runCompile } from '../run.ts';
 import { startupSnapshot } from 'node:v8';
-import type { LoadedFile } from '../collect.ts';
+import type { LoadedFile, LoadFiles } from '../collect.ts';
 import { detectFiles } from '../detect.ts';
 import { readVersion } from '../identity.ts';
 import { findIgnored } from '../ignored.ts';
@@ -73,7 +73,7 @@ function load(paths: string[]): Promise<LoadedFile[]> {
 }
 
 /** The first files are there. Others are asked for. */
-function startingWith(files: LoadedFile[]): typeof load {
+function startingWith(files: LoadedFile[]): LoadFiles {
   let first: LoadedFile[] | null = files;
   return async (paths) => {
     const loaded = first ?? (await load(paths));

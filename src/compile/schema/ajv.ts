@@ -1,5 +1,7 @@
 import { isObject } from '../../model/json.ts';
+import { readFileSync } from 'node:fs';
 import { type ErrorObject, type ValidateFunction, _, type CodeKeywordDefinition, type KeywordCxt } from 'ajv';
+import { Ajv2020, type Options } from 'ajv/dist/2020.js';
 import { getSchemaTypes } from 'ajv/dist/compile/validate/dataType.js';
 import uniqueItems from 'ajv/dist/vocabularies/validation/uniqueItems.js';
 
@@ -20,6 +22,19 @@ export function errorsOf(validate: ValidateFunction, data: unknown): ErrorObject
   const large = new Set(['data', 'schema', 'parentSchema']);
   const text = JSON.stringify(errors, (key, value: unknown) => (large.has(key) ? undefined : value));
   return JSON.parse(text.replaceAll(mark, '')) as ErrorObject[];
+}
+
+/**
+ * Reads a schema of `content/schemas/`, and returns what validates by it. It is compiled at its first use: many
+ * sandboxes never need it.
+ */
+export function readValidator(name: string, options: Options = {}): (data: unknown) => ErrorObject[] {
+  findTwinsByText();
+  const url = new URL(`../../../content/schemas/${name}.json`, import.meta.url);
+  const schema = JSON.parse(readFileSync(url, 'utf8')) as object;
+  const all = { allErrors: true, strict: false, meta: false, validateSchema: false, ...options };
+  let validate: ValidateFunction | null = null;
+  return (data) => errorsOf((validate ??= new Ajv2020(all).compile(schema)), data);
 }
 
 function hasCalled(value: unknown): boolean {

@@ -1,4 +1,4 @@
-import { isObject } from '../../model/json.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
 import type { Problem } from '../../model/problem.ts';
 import { problemAt } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
@@ -182,7 +182,7 @@ function asResource(schema: unknown, uri: string, dialect: Dialect): unknown {
 
 function withDefinitions(root: unknown, dialect: Dialect, schemas: readonly (readonly [string, unknown])[]): unknown {
   const { definitionsKeyword } = dialect;
-  const value = root as Record<string, unknown>;
+  const value = root as JsonObject;
   const existing = isObject(value[definitionsKeyword]) ? Object.entries(value[definitionsKeyword]) : [];
   const definitions = Object.fromEntries([...existing, ...schemas]);
   return Object.fromEntries([...Object.entries(without(value, definitionsKeyword)), [definitionsKeyword, definitions]]);
@@ -207,7 +207,7 @@ function edit(value: unknown, pointer: string, edits: ReadonlyMap<string, string
 }
 
 /** The object without one member. */
-function without(value: Record<string, unknown>, key: string): Record<string, unknown> {
+function without(value: JsonObject, key: string): JsonObject {
   return Object.fromEntries(Object.entries(value).filter(([name]) => name !== key));
 }
 

@@ -1,4 +1,4 @@
-import { isObject } from '../../model/json.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
 import ajv04 from 'ajv-draft-04';
 import { Ajv, type AnySchema, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
@@ -73,10 +73,7 @@ export function checkMeta(dialect: Dialect, schema: unknown): ErrorObject[] {
 }
 
 /** Validates values against a meta-schema that somebody wrote in a dialect. Null: ajv cannot compile it. */
-export function createCheckBy(
-  dialect: Dialect,
-  meta: Record<string, unknown>,
-): ((schema: unknown) => ErrorObject[]) | null {
+export function createCheckBy(dialect: Dialect, meta: JsonObject): ((schema: unknown) => ErrorObject[]) | null {
   try {
     const validate = createMetaAjv(dialect).compile(forAjv(meta) as AnySchema);
     return (schema) => errorsOf(validate, schema);
@@ -140,7 +137,7 @@ function forAjv(value: unknown): unknown {
   }
   const changes = new Map<string, unknown>();
   for (const key in value) {
-    const child = (value as Record<string, unknown>)[key];
+    const child = (value as JsonObject)[key];
     const isForeign =
       (extensions.has(key) && typeof child === 'boolean') ||
       (key === 'enum' && Array.isArray(child) && child.length === 0);

@@ -1,4 +1,4 @@
-import { isObject } from '../../model/json.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
 import { joinPointer } from '../text/pointer.ts';
 
 export type DialectName = 'draft-04' | 'draft-06' | 'draft-07' | '2019-09' | '2020-12';
@@ -94,7 +94,7 @@ interface Subschema {
  * The direct subschemas. The values of `enum`, `const`, `default`, `examples` and unknown keywords
  * are data.
  */
-export function subschemas(dialect: Dialect, schema: Readonly<Record<string, unknown>>): Subschema[] {
+export function subschemas(dialect: Dialect, schema: Readonly<JsonObject>): Subschema[] {
   const alone = dialect.refStandsAlone && typeof schema['$ref'] === 'string';
   const schemas: Subschema[] = [];
   for (const [keyword, shape] of applicatorsOf.get(dialect.name)!) {
@@ -114,10 +114,7 @@ function isSchema(value: unknown): boolean {
 }
 
 /** The references of a schema: keyword and text. */
-export function referencesOf(
-  dialect: Dialect,
-  schema: Readonly<Record<string, unknown>>,
-): [ReferenceKeyword, string][] {
+export function referencesOf(dialect: Dialect, schema: Readonly<JsonObject>): [ReferenceKeyword, string][] {
   return referenceKeywordsOf.get(dialect.name)!.flatMap(([keyword]): [ReferenceKeyword, string][] => {
     const text = schema[keyword];
     return typeof text === 'string' ? [[keyword, text]] : [];

@@ -1,5 +1,5 @@
 import { dataKeywords } from '../../model/openapi-shape.ts';
-import { isObject } from '../../model/json.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
 import { isUrlPath, parseDocumentUrl } from '../../model/address.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { resolveReference } from '../reference.ts';
@@ -54,7 +54,7 @@ export function createSchemaIndex(dialect: Dialect): SchemaIndex {
     return resource;
   }
 
-  function enter(scope: Scope, file: ParsedFile, pointer: string, schema: Record<string, unknown>): Scope {
+  function enter(scope: Scope, file: ParsedFile, pointer: string, schema: JsonObject): Scope {
     const id = idOf(dialect, schema);
     let entered = scope;
     if (id !== null) {
@@ -117,7 +117,7 @@ export function createSchemaIndex(dialect: Dialect): SchemaIndex {
 }
 
 /** The id of a schema, or null. Ignored beside `$ref` in drafts where `$ref` stands alone. */
-export function idOf(dialect: Dialect, schema: Readonly<Record<string, unknown>>): string | null {
+export function idOf(dialect: Dialect, schema: Readonly<JsonObject>): string | null {
   const id = schema[dialect.idKeyword];
   return typeof id !== 'string' || (dialect.refStandsAlone && typeof schema['$ref'] === 'string') ? null : id;
 }

@@ -153,11 +153,8 @@ function createFind(text: string, { starts, ends }: Containers): FindNode {
     return at + text.slice(at, at + 2000).search(/[\s,\]}]|$/);
   }
 
-  function childrenOf(start: number): Map<string, { key: number; value: number }> {
-    const before = indexed.get(start);
-    if (before) return before;
+  function indexOf(start: number): Map<string, { key: number; value: number }> {
     const children = new Map<string, { key: number; value: number }>();
-    indexed.set(start, children);
     const isObject = text.charAt(start) === '{';
     if (!isObject && text.charAt(start) !== '[') return children;
     const end = endOf(start) - 1;
@@ -175,7 +172,7 @@ function createFind(text: string, { starts, ends }: Containers): FindNode {
     const root = skipSpace(0);
     let place = { key: root, value: root };
     for (const token of parsePointer(pointer)) {
-      const child = childrenOf(place.value).get(token);
+      const child = indexed.getOrInsertComputed(place.value, indexOf).get(token);
       if (child === undefined) break;
       place = child;
     }

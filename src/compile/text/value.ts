@@ -254,11 +254,10 @@ export function createFind(tree: Tree): FindNode {
   const { text, events, ends, targets } = tree;
   const indexed = new Map<number, Map<string, { key: number; value: number }>>();
 
-  function childrenOf(index: number): Map<string, { key: number; value: number }> {
-    const before = indexed.get(index);
-    if (before) return before;
+  const childrenOf = (index: number) => indexed.getOrInsertComputed(index, readChildren);
+
+  function readChildren(index: number): Map<string, { key: number; value: number }> {
     const children = new Map<string, { key: number; value: number }>();
-    indexed.set(index, children);
     const { type } = events[index]!;
     if (type === EVENT_ID.SEQUENCE)
       for (let item = index + 1; events[item]!.type !== EVENT_ID.POP; item = ends[item]!)

@@ -268,10 +268,6 @@ export async function replaceDrafts(
   const digests = accepted.map(({ bytes }) => digestOf(bytes));
   const isKnown = (index: number) => before.get(accepted[index]!.path)?.digest === digests[index];
   const fresh = accepted.flatMap((file, index) => (isKnown(index) ? [] : [{ ...file, digest: digests[index]! }]));
-  registry.compiler.expectPages?.(
-    fresh.filter(({ path }) => isPagePath(path)),
-    registry.config.limits,
-  );
   return withRoom(registry, site.org, async (take) => {
     const sizeOf = (files: Iterable<{ size: number }>) => [...files].reduce((sum, { size }) => sum + size, 0);
     const more = sizeOf(accepted.map(({ bytes }) => ({ size: bytes.byteLength }))) - sizeOf(before.values());

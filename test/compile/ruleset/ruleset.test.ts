@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
-import { assertionNames, readBuiltIn, ruleBlocks } from '../../../src/compile/ruleset/redocly-config.ts';
+import { assertionNames, builtIn, ruleBlocks } from '../../../src/compile/ruleset/redocly-config.ts';
 import { compileRuleset } from '../../../src/compile/ruleset/ruleset.ts';
 import { compileJsonSchema } from '../../../src/compile/schema/json-schema.ts';
 import { shareCompiler } from '../shared-compiler.ts';
@@ -183,7 +183,7 @@ describe("Redocly's form", () => {
   });
 
   test("Redocly's own lists are read from it", async () => {
-    const { rules, presets } = await readBuiltIn();
+    const { rules, presets } = await builtIn;
     expect(presets).toEqual(new Set(['minimal', 'recommended', 'recommended-strict', 'spec', 'all']));
     for (const name of ['struct', 'no-unresolved-refs', 'operation-summary', 'spec-strict-refs', 'no-criteria-xpath'])
       expect(rules).toContain(name);

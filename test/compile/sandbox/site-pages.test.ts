@@ -21,11 +21,3 @@ test('pages of sites are rendered in the sandbox, in order, with their code in c
   expect(made[1]!.page!.facts.title).toBe('Plain');
   expect(made[2]).toMatchObject({ page: null, problems: [{ rule: 'encoding' }] });
 });
-
-test('sandboxes that were expected do the work', async () => {
-  const compiler = shareCompiler();
-  const pages = [{ path: 'a.md', bytes: Buffer.from('```json\n{}\n```\n') }];
-  compiler.expectPages!(pages, limits);
-  compiler.expectPages!(pages, limits);
-  expect((await compiler.renderPages(pages, limits))[0]!.page).not.toBeNull();
-});

@@ -11,11 +11,11 @@ import { compilePattern } from './pattern.ts';
 const maxSteps = 100_000;
 const maxSchemaValues = 10_000;
 
-/** Checks the options of functions in one ruleset. What exceeds a limit is refused before it is compiled. */
-export interface OptionsCheck {
-  /** `at`: where the options are. */
-  check(name: string, options: Record<string, unknown>, at: string): void;
-}
+/**
+ * Checks the options of functions in one ruleset, which are at `at`. What exceeds a limit is refused before it is
+ * compiled.
+ */
+export type OptionsCheck = (name: string, options: Record<string, unknown>, at: string) => void;
 
 export function createOptionsCheck(note: Note): OptionsCheck {
   const tools = createTools();
@@ -44,13 +44,11 @@ export function createOptionsCheck(note: Note): OptionsCheck {
     if (failure !== null) note('ruleset-schema', at, `This JSON Schema cannot be used: ${failure}.`);
   }
 
-  return {
-    check(name, options, at) {
-      for (const key of name === 'pattern' ? ['match', 'notMatch'] : [])
-        if (typeof options[key] === 'string') checkPattern(options[key], joinPointer(at, key));
-      // References to other files are reported as such.
-      if (name === 'schema' && !refersElsewhere(options['schema'])) checkSchema(options, joinPointer(at, 'schema'));
-    },
+  return (name, options, at) => {
+    for (const key of name === 'pattern' ? ['match', 'notMatch'] : [])
+      if (typeof options[key] === 'string') checkPattern(options[key], joinPointer(at, key));
+    // References to other files are reported as such.
+    if (name === 'schema' && !refersElsewhere(options['schema'])) checkSchema(options, joinPointer(at, 'schema'));
   };
 }
 

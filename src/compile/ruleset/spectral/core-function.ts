@@ -1,7 +1,7 @@
-import { isObject } from '../../../model/json.ts';
+import { isObject, type JsonObject } from '../../../model/json.ts';
 import { dialectOf } from '../../schema/schema-dialect.ts';
 import type { Graph, Node } from './graph.ts';
-import type { Matches } from './pattern.ts';
+import type { Budget, Matches } from './pattern.ts';
 
 /** The formats of a document, in the spellings of Spectral 6. */
 export type Formats = ReadonlySet<string>;
@@ -40,7 +40,7 @@ export function formatsOf(document: unknown): Formats {
 const types = ['any', 'array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
 
 /** Whether a document looks like a JSON Schema without `$schema`. */
-function isLooseSchema(document: Record<string, unknown>): boolean {
+function isLooseSchema(document: JsonObject): boolean {
   const { type } = document;
   if (
     typeof type === 'string'
@@ -73,14 +73,13 @@ export interface Context {
 export type Check = (value: unknown, context: Context) => Failure[];
 
 /** Prepares a function with its options, which were checked against their schema. */
-export type CoreFunction = (options: Readonly<Record<string, unknown>>, tools: Tools) => Check;
+export type CoreFunction = (options: Readonly<JsonObject>, tools: Tools) => Check;
 
 /** Tools that functions share within one run. */
 export interface Tools {
+  budget: Budget | undefined;
   /** Prepares a pattern. Matching spends work. */
   pattern(written: string): Matches;
-  /** Prepares the options of `casing`. Checking spends work. */
-  casing(options: Readonly<Record<string, unknown>>): Matches;
   /** Prepares the options of `schema`. Throws an `Error` if the schema cannot be compiled. */
-  schema(options: Readonly<Record<string, unknown>>): (value: unknown, subject: string) => Failure[];
+  schema(options: Readonly<JsonObject>): (value: unknown, subject: string) => Failure[];
 }

@@ -24,18 +24,16 @@ export function createSchemaCheck(budget?: Budget): Tools['schema'] {
   const instances = new Map<string, Ajv>();
   return (options) => {
     const { schema } = options;
-    let validate = compiled.get(schema);
-    if (validate === undefined) {
+    const check = compiled.getOrInsertComputed(schema, () => {
       const dialect = dialectNameOf(options);
-      const name = `${dialect} ${String(options['allErrors'] === true)}`;
-      const ajv = instances.get(name) ?? createAjv(dialect, options['allErrors'] === true, budget);
-      instances.set(name, ajv);
+      const allErrors = options['allErrors'] === true;
+      const ajv = instances.getOrInsertComputed(`${dialect} ${allErrors}`, () => createAjv(dialect, allErrors, budget));
+      if (!isObject(schema)) return ajv.compile(schema !== false);
+      // The dialect was chosen already; ajv looks for its meta-schema, which is not loaded.
+      const { $schema: _, ...rest } = schema;
       // As in Spectral, where ajv does not find the file: the schema checks nothing.
-      const used = refersElsewhere(schema) ? true : isObject(schema) ? withoutDialect(schema) : schema !== false;
-      validate = ajv.compile(used);
-      compiled.set(schema, validate);
-    }
-    const check = validate;
+      return ajv.compile(refersElsewhere(schema) ? true : rest);
+    });
     return (value, subject) => (check(value) ? [] : failuresOf(check.errors ?? [], subject));
   };
 }
@@ -81,12 +79,6 @@ export function refersElsewhere(schema: unknown): boolean {
   if (!isObject(schema)) return false;
   const reference = schema['$ref'];
   return (typeof reference === 'string' && !reference.startsWith('#')) || Object.values(schema).some(refersElsewhere);
-}
-
-/** The dialect was chosen already; ajv looks for its meta-schema, which is not loaded. */
-function withoutDialect(schema: Record<string, unknown>): Record<string, unknown> {
-  const { $schema: _, ...rest } = schema;
-  return rest;
 }
 
 /** Of a choice that nothing matches, the choice alone. */

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { objectOf } from '../../../render/json-value.ts';
-import { isObject } from '../../../model/json.ts';
+import { isObject, type JsonObject } from '../../../model/json.ts';
 import { functionsMember, modulesMember } from '../../compile.ts';
 import { createPathGlob, pathGlobProblem } from '../../../model/glob.ts';
 import { extendsOf, maxLevels, type FindRuleset, type Which } from '../ruleset-files.ts';
 
-type Ruleset = Readonly<Record<string, unknown>>;
+type Ruleset = Readonly<JsonObject>;
 
 /**
  * A ruleset as Spectral publishes it: its names, places, severities and requirements. Rules for documents that are not
@@ -31,6 +31,11 @@ export const builtInRulesets: ReadonlyMap<string, Ruleset> = new Map([
   ['spectral:arazzo', read('arazzo')],
 ]);
 
+/** A ruleset that `extends` names or contains. Null: it is not found. */
+export function baseOf(target: string | Ruleset, find: FindRuleset): Ruleset | null {
+  return typeof target === 'string' ? (builtInRulesets.get(target) ?? find(target)) : target;
+}
+
 /** A severity of Spectral: 0 error, 1 warning, 2 information, 3 hint. */
 export type Level = 0 | 1 | 2 | 3;
 
@@ -40,7 +45,7 @@ export interface EffectiveRule {
   isEnabled: boolean;
   level: Level;
   /** Everything that the rule's definition contains. */
-  definition: Readonly<Record<string, unknown>>;
+  definition: Readonly<JsonObject>;
   isRecommended: boolean;
   /** Formats of documents that it applies to; null for all. */
   formats: ReadonlySet<string> | null;
@@ -72,7 +77,7 @@ export function levelOf(written: unknown): Level | null {
  * Applies what a ruleset extends, in order, and then its own rules, as Spectral does. Rulesets that
  * are not found, and those that lead back to themselves, count as empty.
  */
-export function effectiveRules(ruleset: Readonly<Record<string, unknown>>, find: FindRuleset): Effective {
+export function effectiveRules(ruleset: Readonly<JsonObject>, find: FindRuleset): Effective {
   const missing = new Set<string>();
   const unknown = new Set<string>();
   const { rules } = collect(ruleset, { find, missing, unknown }, 'recommended', false, [], null);
@@ -101,7 +106,7 @@ interface Collected {
 }
 
 function collect(
-  ruleset: Readonly<Record<string, unknown>>,
+  ruleset: Readonly<JsonObject>,
   finding: Finding,
   which: Which,
   isExplicit: boolean,
@@ -114,7 +119,7 @@ function collect(
   const aliases = new Map<string, unknown>();
   const within = [...path, ruleset];
   for (const [target, mode] of extendsOf(ruleset)) {
-    const base = typeof target === 'string' ? (builtInRulesets.get(target) ?? finding.find(target)) : target;
+    const base = baseOf(target, finding.find);
     if (base === null) finding.missing.add(String(target));
     if (base === null || within.includes(base) || within.length > maxLevels) continue;
     const found = collect(base, finding, mode ?? 'recommended', mode !== null, within, modules);
@@ -147,7 +152,7 @@ function mergeRule(
   inherited: EffectiveRule | undefined,
   name: string,
   written: unknown,
-  ruleset: Readonly<Record<string, unknown>>,
+  ruleset: Readonly<JsonObject>,
   { aliases, functions }: Pick<EffectiveRule, 'aliases' | 'functions'>,
 ): EffectiveRule | null {
   if (!isObject(written)) {
@@ -175,7 +180,7 @@ function mergeRule(
   };
 }
 
-function formatsIn({ formats }: Readonly<Record<string, unknown>>): ReadonlySet<string> | null {
+function formatsIn({ formats }: Readonly<JsonObject>): ReadonlySet<string> | null {
   return Array.isArray(formats) ? new Set(formats.map(String)) : null;
 }
 
@@ -220,16 +225,16 @@ function aliasTargets(alias: unknown, formats: ReadonlySet<string> | null): stri
 
 /** A ruleset with what it says for one file. */
 export interface Overridden {
-  ruleset: Readonly<Record<string, unknown>>;
+  ruleset: Readonly<JsonObject>;
   /** The severity of a rule at a pointer, as written; undefined if nothing is said about it. */
   severityAt(rule: string, pointer: string): unknown;
 }
 
 /** Applies the `overrides` of a ruleset that match the path of a document. */
-export function withOverrides(ruleset: Readonly<Record<string, unknown>>, path: string): Overridden {
+export function withOverrides(ruleset: Readonly<JsonObject>, path: string): Overridden {
   const { overrides, ...base } = ruleset;
-  const places: { pointer: string; rules: Record<string, unknown> }[] = [];
-  let merged: Readonly<Record<string, unknown>> = base;
+  const places: { pointer: string; rules: JsonObject }[] = [];
+  let merged: Readonly<JsonObject> = base;
   for (const override of Array.isArray(overrides) ? overrides.filter(isObject) : []) {
     const { files, ...own } = override;
     const patterns = Array.isArray(files) ? files.map(String) : [];

@@ -1,5 +1,5 @@
 import { someOf } from '../../../model/errors.ts';
-import { isObject } from '../../../model/json.ts';
+import { isObject, type JsonObject } from '../../../model/json.ts';
 import type { Check, Context, CoreFunction, Failure, Tools } from './core-function.ts';
 import { joinPointer } from '../../text/pointer.ts';
 import { pointerOf, type Graph, type Node } from './graph.ts';
@@ -10,14 +10,10 @@ import { createSchemaCheck } from './create-ajv.ts';
 export function createTools(budget?: Budget): Tools {
   const patterns = new Map<string, Matches>();
   return {
+    budget,
     pattern(written) {
-      const matches = patterns.get(written) ?? compilePattern(written).matches;
-      patterns.set(written, matches);
+      const matches = patterns.getOrInsertComputed(written, () => compilePattern(written).matches);
       return (text) => matches(text, budget);
-    },
-    casing(options) {
-      const isCased = caseCheck(options);
-      return (text) => isCased(text, budget);
     },
     schema: createSchemaCheck(budget),
   };
@@ -52,11 +48,11 @@ export const coreFunctions: Readonly<Record<string, CoreFunction>> = {
             fails(matches(value) !== isWanted, `${printValue(value)} ${says}`),
           );
   },
-  casing(options, tools) {
-    const isCased = tools.casing(options);
+  casing(options, { budget }) {
+    const isCased = caseCheck(options);
     return (value) =>
       typeof value === 'string' && value !== ''
-        ? fails(!isCased(value), `must be ${String(options['type'])} case`)
+        ? fails(!isCased(value, budget), `must be ${String(options['type'])} case`)
         : [];
   },
   enumeration: ({ values }) => {
@@ -134,8 +130,7 @@ function checkOrder(value: unknown, keyedBy: unknown, { graph, node, subject }: 
   const listed: unknown[] = isList ? value.map(graph.follow) : keysAsWritten(value, node);
   if (listed.length < 2) return [];
   if (keyedBy !== undefined && !listed.every(isObject)) return [{ message: `${subject}must be an object` }];
-  const items =
-    keyedBy === undefined ? listed : listed.map((item) => (item as Record<string, unknown>)[String(keyedBy)]);
+  const items = keyedBy === undefined ? listed : listed.map((item) => (item as JsonObject)[String(keyedBy)]);
   if (!items.every((item) => typeof item === 'string' || typeof item === 'number'))
     return [{ message: `${subject}must be one of the allowed types: number, string` }];
   const at = items.findIndex((item, index) => index > 0 && compareItems(items[index - 1]!, item) >= 1) - 1;
@@ -201,7 +196,7 @@ const cases: Readonly<Record<string, (digits: string) => string>> = {
 };
 
 /** Prepares the options of `casing`: a case, whether digits are allowed, and a separator. */
-function caseCheck(options: Readonly<Record<string, unknown>>): Matches {
+function caseCheck(options: Readonly<JsonObject>): Matches {
   const word = (cases[String(options['type'])] ?? cases['flat']!)(options['disallowDigits'] === true ? '' : '0-9');
   const separator = (options['separator'] ?? {}) as { char?: string; allowLeading?: boolean };
   if (separator.char === undefined) return compileRegex(`^${word}$`, '').matches;

@@ -1,4 +1,4 @@
-import { isObject } from '../../../model/json.ts';
+import { isObject, type JsonObject } from '../../../model/json.ts';
 import { isParsed, type KindInput } from '../../kind.ts';
 import { resolveReference } from '../../reference.ts';
 import type { ParsedFile } from '../../text/parse.ts';
@@ -41,9 +41,7 @@ export interface Graph {
 
 /** Returns the JSON Pointer of a place. */
 export function pointerOf(place: Place): string {
-  const keys: (string | number)[] = [];
-  for (let at = place; at.parent !== null; at = at.parent) keys.push(at.key);
-  return joinPointer('', ...keys.reverse());
+  return joinPointer('', ...keysOf(place));
 }
 
 /** Returns the keys of a place from the root of its file. */
@@ -114,7 +112,7 @@ export function linkedGraph({ entry, files }: Pick<KindInput, 'entry' | 'files'>
       const { value, place } = at;
       if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return null;
       const next = Array.isArray(value) ? Number(key) : key;
-      at = { value: (value as Record<string, unknown>)[key], place: { file: place.file, parent: place, key: next } };
+      at = { value: (value as JsonObject)[key], place: { file: place.file, parent: place, key: next } };
       if (place.file === entry) named.add(pointerOf(at.place));
     }
     return at;
@@ -136,7 +134,7 @@ export function linkedGraph({ entry, files }: Pick<KindInput, 'entry' | 'files'>
     };
     const clone = copyOf(value);
     for (let node = unfilled.pop(); node !== undefined; node = unfilled.pop()) {
-      const copy = copies.get(node) as Record<string, unknown>;
+      const copy = copies.get(node) as JsonObject;
       for (const [key, child] of Object.entries(node)) setMember(copy, key, copyOf(child));
     }
     return clone;
@@ -172,7 +170,7 @@ function* referencesIn(root: unknown): Generator<[node: object, reference: strin
   while (open.length > 0) {
     const value = open.pop();
     if (typeof value !== 'object' || value === null) continue;
-    const reference = Array.isArray(value) ? undefined : (value as Record<string, unknown>)['$ref'];
+    const reference = Array.isArray(value) ? undefined : (value as JsonObject)['$ref'];
     if (typeof reference === 'string') yield [value, reference];
     else for (const child of Object.values(value)) if (typeof child === 'object') open.push(child);
   }

@@ -1,4 +1,4 @@
-import { isObject } from '../../../model/json.ts';
+import { isObject, type JsonObject } from '../../../model/json.ts';
 import type { Problem, Severity } from '../../../model/problem.ts';
 import { textOf } from '../../../render/json-value.ts';
 import { maxFindings, problemAt, type KindInput } from '../../kind.ts';
@@ -89,10 +89,10 @@ export function lintWithSpectral(
   }
   if (batches.length > 0) {
     const document = { path: entry.path, formats, resolved: linked, written: graphs.unresolved };
-    const own = createOwnFunctions(programs, document);
+    const runOwn = createOwnFunctions(programs, document);
     for (const batch of batches) {
       sayCode(batch.rule.name);
-      const result = own.run(batch);
+      const result = runOwn(batch);
       clearRule();
       if ('failure' in result) problems.push(failedFunction(entry, name, batch, result.failure));
       else for (const finding of result.findings) reportOwn(batch.run, finding);
@@ -191,7 +191,7 @@ function addRule(matcher: Matcher, run: RuleRun, tools: Tools): void {
 }
 
 /** The batch of a step whose function is the ruleset's own. */
-function batchOf(step: Record<string, unknown>, run: RuleRun): Batch | null {
+function batchOf(step: JsonObject, run: RuleRun): Batch | null {
   const fn = run.rule.functions.get(String(step['function']));
   if (fn === undefined) return null;
   const isResolved = run.rule.definition['resolved'] !== false;
@@ -200,7 +200,7 @@ function batchOf(step: Record<string, unknown>, run: RuleRun): Batch | null {
   return batch;
 }
 
-function checkOf(step: Record<string, unknown>, tools: Tools): Check {
+function checkOf(step: JsonObject, tools: Tools): Check {
   const name = String(step['function']);
   const coreFunction = Object.hasOwn(coreFunctions, name) ? coreFunctions[name] : builtInFunctions.get(name);
   if (coreFunction === undefined) throw new Error(`${JSON.stringify(name)} is not a core function`);

@@ -1,37 +1,26 @@
-import { isObject } from '../../../model/json.ts';
+import { isObject, type JsonObject } from '../../../model/json.ts';
 import type { ValidateFunction } from 'ajv';
-import { createFitsSurely, type Follow } from '../../openapi/fits-surely.ts';
 import type { Check, Context, Failure, Formats } from './core-function.ts';
 import { keysOf, type Graph } from './graph.ts';
 import { createAjv, failuresOf } from './create-ajv.ts';
-import { compileRegex, type Matches } from './pattern.ts';
-import { setMember } from '../../text/text.ts';
-
-interface Validator {
-  /** Whether the schema certainly accepts a value, found without compiling it. False: it is not known. */
-  fits(schema: object, value: unknown): boolean;
-  validate(schema: object): ValidateFunction;
-}
 
 /**
  * Checks examples and defaults against their schema: of media types, headers and parameters
  * (`media`), or in the schema itself (`schema`). Schemas that no validator accepts are left to the
  * rules about schemas.
  */
-export function createExampleCheck({ type }: Readonly<Record<string, unknown>>): Check {
-  const validators = new Map<Direction, Validator>();
+export function createExampleCheck({ type }: Readonly<JsonObject>): Check {
+  const compilers = new Map<Direction, (schema: object) => ValidateFunction>();
   return (value, context) => {
     if (!isObject(value)) return [];
     const schema = type === 'schema' ? value : context.graph.follow(value['schema']);
     const examples = type === 'schema' ? ownExamples(value, context.formats) : mediaExamples(value, context);
     if (!isObject(schema) || examples.length === 0) return [];
     const direction = type === 'schema' ? 'any' : directionOf(context);
-    const validator = validators.get(direction) ?? createValidator(context, direction);
-    validators.set(direction, validator);
+    const compile = compilers.getOrInsertComputed(direction, () => createCompiler(context, direction));
     return examples.flatMap(([keys, example]) => {
       const resolved = context.graph.resolved(example);
-      if (validator.fits(schema, resolved)) return [];
-      const validate = tryCompile(() => validator.validate(schema));
+      const validate = tryCompile(() => compile(schema));
       if (validate === null || tryCompile(() => validate(resolved)) !== false) return [];
       const name = keys.at(-1)!;
       return failuresOf(validate.errors ?? [], `${JSON.stringify(name)} property `).map(
@@ -53,12 +42,12 @@ function tryCompile<T>(run: () => T): T | null {
 
 type Example = [keys: (string | number)[], value: unknown];
 
-function ownExamples(schema: Record<string, unknown>, formats: Formats): Example[] {
+function ownExamples(schema: JsonObject, formats: Formats): Example[] {
   const fields = formats.has('oas2') ? ['example', 'x-example', 'default'] : ['example', 'default'];
   return fields.filter((field) => Object.hasOwn(schema, field)).map((field) => [[field], schema[field]]);
 }
 
-function mediaExamples(value: Record<string, unknown>, { graph, formats }: Context): Example[] {
+function mediaExamples(value: JsonObject, { graph, formats }: Context): Example[] {
   const examples = graph.follow(value['examples']);
   if (formats.has('oas2'))
     return isObject(examples)
@@ -81,61 +70,15 @@ function directionOf({ node }: Context): Direction {
   return kind === 'responses' ? 'response' : 'any';
 }
 
-function createValidator({ graph, formats }: { graph: Graph; formats: Formats }, direction: Direction): Validator {
+/** Returns what compiles a schema of the document. */
+function createCompiler({ graph, formats }: Context, direction: Direction): (schema: object) => ValidateFunction {
   const schemas = createExampleSchemas(graph, direction);
   const isRecent = formats.has('oas3_1') || formats.has('oas3_2');
   const ajv = createAjv(isRecent ? 'draft2020-12' : 'draft4', false);
-  const compiled = new Map<object, ValidateFunction>();
-  const definitions = new Map<string, Record<string, unknown>>();
-  const waiting: [name: string, definition: Record<string, unknown>][] = [];
-  const follow: Follow = ({ $ref }) => ({ schema: definitions.get($ref.slice(0, -1)), file: '' });
-  const reader = createFitsSurely({
-    dialect: isRecent ? '2020' : 'draft4',
-    // Reads schemas as they are written for ajv: without unknown keywords, closed objects and directions.
-    isOpen: true,
-    context: null,
-    follow,
-    matches: createMatches(),
-  });
-
-  /** The name of a schema, after all definitions that it leads to were written. */
-  function write(schema: object): string {
+  return (schema) => {
     const name = schemas.nameOf(schema);
-    for (let more = schemas.take(); more.length > 0; more = schemas.take())
-      for (const [id, definition] of more) {
-        definitions.set(id, definition);
-        waiting.push([id, definition]);
-      }
-    return name;
-  }
-
-  return {
-    fits(schema, value) {
-      const root = { schema: definitions.get(write(schema)), file: '' };
-      return reader.understand(root) === 'valid' && reader.fits(root, value) === true;
-    },
-    validate(schema) {
-      const cached = compiled.get(schema);
-      if (cached !== undefined) return cached;
-      const name = write(schema);
-      for (const [id, definition] of waiting.splice(0)) ajv.addSchema(definition, id);
-      const validate = ajv.getSchema(name)!;
-      compiled.set(schema, validate);
-      return validate;
-    },
-  };
-}
-
-/** Matches patterns as the validators do, in linear time. Null: a pattern that they refuse. */
-function createMatches(): (pattern: string, text: string) => boolean | null {
-  const compiled = new Map<string, Matches | null>();
-  return (pattern, text) => {
-    if (!compiled.has(pattern))
-      compiled.set(
-        pattern,
-        tryCompile(() => compileRegex(pattern, '').matches),
-      );
-    return compiled.get(pattern)?.(text) ?? null;
+    for (const [id, definition] of schemas.take()) ajv.addSchema(definition, id);
+    return ajv.getSchema(name)!;
   };
 }
 
@@ -164,7 +107,7 @@ interface ExampleSchemas {
   /** The name of a schema. Its definition, and those of all that it refers to, are in `take`. */
   nameOf(schema: object): string;
   /** The definitions that were not taken before. */
-  take(): [name: string, definition: Record<string, unknown>][];
+  take(): [name: string, definition: JsonObject][];
 }
 
 function createExampleSchemas(graph: Graph, direction: Direction): ExampleSchemas {
@@ -172,12 +115,10 @@ function createExampleSchemas(graph: Graph, direction: Direction): ExampleSchema
   const open: object[] = [];
 
   function nameOf(schema: object): string {
-    const existing = names.get(schema);
-    if (existing !== undefined) return existing;
-    const name = `/example/${direction}/${names.size}`;
-    names.set(schema, name);
-    open.push(schema);
-    return name;
+    return names.getOrInsertComputed(schema, () => {
+      open.push(schema);
+      return `/example/${direction}/${names.size}`;
+    });
   }
 
   function write(value: unknown): unknown {
@@ -186,13 +127,11 @@ function createExampleSchemas(graph: Graph, direction: Direction): ExampleSchema
     return graph.isTarget(schema) ? { $ref: `${nameOf(schema)}#` } : define(schema);
   }
 
-  function define(schema: Record<string, unknown>): Record<string, unknown> {
-    const copy: Record<string, unknown> = {};
+  function define(schema: JsonObject): JsonObject {
+    const copy: JsonObject = {};
     for (const [key, value] of Object.entries(schema)) {
       if (maps.has(key) && isObject(value)) {
-        const map: Record<string, unknown> = {};
-        for (const [name, child] of Object.entries(value)) setMember(map, name, write(child));
-        copy[key] = map;
+        copy[key] = Object.fromEntries(Object.entries(value).map(([name, child]) => [name, write(child)]));
       } else if (lists.has(key) && Array.isArray(value)) {
         if (value.length > 0) copy[key] = value.map(write);
       } else if (single.has(key)) copy[key] = write(value);
@@ -208,7 +147,7 @@ function createExampleSchemas(graph: Graph, direction: Direction): ExampleSchema
   }
 
   /** Whether a required property must be there in this direction. */
-  function isPresent({ properties }: Record<string, unknown>, name: string): boolean {
+  function isPresent({ properties }: JsonObject, name: string): boolean {
     const property = isObject(properties) && Object.hasOwn(properties, name) ? graph.follow(properties[name]) : null;
     if (!isObject(property)) return true;
     return !(
@@ -220,9 +159,9 @@ function createExampleSchemas(graph: Graph, direction: Direction): ExampleSchema
   return {
     nameOf,
     take() {
-      const members: [string, Record<string, unknown>][] = [];
+      const members: [string, JsonObject][] = [];
       for (let schema = open.shift(); schema !== undefined; schema = open.shift())
-        members.push([names.get(schema)!, define(schema as Record<string, unknown>)]);
+        members.push([names.get(schema)!, define(schema as JsonObject)]);
       return members;
     },
   };

@@ -1,4 +1,4 @@
-import { isObject } from '../../../model/json.ts';
+import { isObject, type JsonObject } from '../../../model/json.ts';
 import { listOf } from '../../../render/json-value.ts';
 import type { Context, CoreFunction, Failure, Check } from './core-function.ts';
 import { validateOpenapi } from '../../openapi/openapi-schemas.ts';
@@ -12,7 +12,7 @@ const allMethods = new Set(['get', 'head', 'post', 'put', 'patch', 'delete', 'op
 function* operationsIn(
   paths: unknown,
   { graph }: Pick<Context, 'graph'>,
-): Generator<{ path: string; method: string; operation: Record<string, unknown> }> {
+): Generator<{ path: string; method: string; operation: JsonObject }> {
   for (const [path, written] of isObject(paths) ? Object.entries(paths) : []) {
     const item = graph.follow(written);
     for (const [method, member] of isObject(item) ? Object.entries(item) : []) {
@@ -277,7 +277,7 @@ function checkTagNames(value: unknown): Failure[] {
   const tags = listOf(value);
   if (!tags.every((tag) => isObject(tag) && typeof tag['name'] === 'string')) return [];
   return tags.flatMap((tag, at) => {
-    const { name } = tag as Record<string, unknown>;
+    const { name } = tag as JsonObject;
     const isKnown = seen.has(name);
     seen.add(name);
     const message = `"tags" object contains duplicate tag name "${String(name)}".`;

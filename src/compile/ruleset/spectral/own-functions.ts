@@ -2,9 +2,9 @@ import type { Budget } from './pattern.ts';
 import { type Graph, type Node, keysOf } from './graph.ts';
 import { createMatcher } from './path/match-paths.ts';
 import { parsePath } from './path/json-path.ts';
-import { isObject } from '../../../model/json.ts';
+import { isObject, type JsonObject } from '../../../model/json.ts';
 import { maxFindings } from '../../kind.ts';
-import { toFailure, type Failure as CodeFailure, type Outcome } from '../../interpreter/failure.ts';
+import { failed, notRun, toFailure, type Failure as CodeFailure, type Outcome } from '../../interpreter/failure.ts';
 import type { Program } from '../../interpreter/interpreter.ts';
 import { createTable } from '../../interpreter/table.ts';
 import { takeFunction } from '../ruleset-code.ts';
@@ -67,8 +67,7 @@ function memberAt(start: Node, field: string, keys: readonly string[], graph: Gr
   const path = Object.hasOwn(start.value as object, field) ? [field] : keys;
   for (const [at, key] of path.entries()) {
     const { value, place } = node;
-    const existing =
-      isContainer(value) && Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined;
+    const existing = isContainer(value) && Object.hasOwn(value, key) ? (value as JsonObject)[key] : undefined;
     if (existing === undefined) {
       const around = at > 0 && place.parent !== null ? [String(place.key)] : [];
       return { node: { value: undefined, place }, property: [...around, ...path.slice(at)].join('.') };
@@ -102,11 +101,6 @@ export interface OwnFinding {
 
 export type BatchResult = { findings: OwnFinding[] } | { failure: CodeFailure };
 
-/** Runs batches on one document. */
-export interface OwnFunctions {
-  run(batch: Batch): BatchResult;
-}
-
 /** A document for functions: `resolved` as they see it, and as written. */
 export interface OwnDocument {
   path: string;
@@ -115,59 +109,55 @@ export interface OwnDocument {
   written: Graph;
 }
 
-export function createOwnFunctions(programs: ReadonlyMap<unknown, Program>, document: OwnDocument): OwnFunctions {
+/** Returns what runs a batch on the document. */
+export function createOwnFunctions(
+  programs: ReadonlyMap<unknown, Program>,
+  document: OwnDocument,
+): (batch: Batch) => BatchResult {
   const tables = { resolved: tableOf(document.resolved), written: tableOf(document.written) };
   const prepared = new Map<Program, Outcome>();
   const taken = new Map<string, Outcome>();
 
   function prepare(program: Program, reference: string): CodeFailure | null {
-    const ready =
-      prepared.get(program) ??
+    const ready = prepared.getOrInsertComputed(program, () =>
       program.call('setDocument', {
         resolved: tables.resolved.table(),
         unresolved: tables.written.table(),
         source: document.path,
         formats: [...document.formats],
-      });
-    prepared.set(program, ready);
+      }),
+    );
     if ('failure' in ready) return ready.failure;
     const name = `${[...prepared.keys()].indexOf(program)} ${reference}`;
-    const fn = taken.get(name) ?? takeFunction(program, reference);
-    taken.set(name, fn);
+    const fn = taken.getOrInsertComputed(name, () => takeFunction(program, reference));
     return 'failure' in fn ? fn.failure : null;
   }
 
-  return {
-    run({ rule, fn: { reference, modules }, options, isResolved, targets }) {
-      const program = programs.get(modules);
-      if (program === undefined) {
-        const message =
-          'the functions of this ruleset are not run here. The operator can allow them with "rulesets.functions" in the configuration';
-        return { failure: { kind: 'exception', message, frames: [] } };
-      }
-      const failure = prepare(program, reference);
-      if (failure !== null) return { failure };
-      const table = isResolved ? tables.resolved : tables.written;
-      const paths = targets.map(pathOf);
-      const { description = null, message = null } = rule.definition;
-      const called = program.call('run', {
-        name: reference,
-        table: isResolved ? 'resolved' : 'unresolved',
-        options: options ?? null,
-        rule: {
-          name: rule.name,
-          description,
-          message,
-          severity: rule.level,
-          enabled: true,
-          recommended: rule.isRecommended,
-        },
-        nodes: targets.map(({ node }, at) => [table.refer(node.value), paths[at]]),
-      });
-      if ('failure' in called) return called;
-      const ended = program.finish();
-      return 'failure' in ended ? ended : readResult(ended.value, targets, paths, isObject(modules) ? modules : {});
-    },
+  return ({ rule, fn: { reference, modules }, options, isResolved, targets }) => {
+    const program = programs.get(modules);
+    if (program === undefined) return { failure: notRun('functions') };
+    const failure = prepare(program, reference);
+    if (failure !== null) return { failure };
+    const table = isResolved ? tables.resolved : tables.written;
+    const paths = targets.map(pathOf);
+    const { description = null, message = null } = rule.definition;
+    const called = program.call('run', {
+      name: reference,
+      table: isResolved ? 'resolved' : 'unresolved',
+      options: options ?? null,
+      rule: {
+        name: rule.name,
+        description,
+        message,
+        severity: rule.level,
+        enabled: true,
+        recommended: rule.isRecommended,
+      },
+      nodes: targets.map(({ node }, at) => [table.refer(node.value), paths[at]]),
+    });
+    if ('failure' in called) return called;
+    const ended = program.finish();
+    return 'failure' in ended ? ended : readResult(ended.value, targets, paths, isObject(modules) ? modules : {});
   };
 }
 
@@ -176,13 +166,12 @@ function readResult(
   value: unknown,
   targets: readonly Target[],
   paths: readonly (readonly (string | number)[])[],
-  modules: Readonly<Record<string, unknown>>,
+  modules: Readonly<JsonObject>,
 ): BatchResult {
   const { findings, failure, waiting } = isObject(value) ? value : {};
-  const failed = (message: string): BatchResult => ({ failure: { kind: 'exception', message, frames: [] } });
   if (isObject(failure)) return { failure: toFailure(failure, modules) };
-  if (waiting !== 0) return failed('it waits for a promise that never settles');
-  if (!Array.isArray(findings)) return failed('its answer cannot be read');
+  if (waiting !== 0) return { failure: failed('it waits for a promise that never settles') };
+  if (!Array.isArray(findings)) return { failure: failed('its answer cannot be read') };
   return {
     findings: findings.slice(0, maxFindings + 1).flatMap((one: unknown): OwnFinding[] => {
       const [at, message, path] = Array.isArray(one) ? (one as unknown[]) : [];

@@ -193,7 +193,8 @@ overrides:
     const base = parse(
       "extends: ['@acme/rulesets/r']\nrules: {base: {given: $.info, then: {function: falsy}}}",
     ) as unknown;
-    const extended = { '@acme/rulesets/base@1': JSON.stringify(base), '@acme/rulesets/r': JSON.stringify(base) };
+    const json = JSON.stringify(base);
+    const extended = { '@acme/rulesets/base@1': { json }, '@acme/rulesets/r': { json } };
     const ruleset = 'extends: ["@acme/rulesets/base@1"]\nrules: {base: error}';
     expect(await lint(ruleset, { 'a.json': document }, extended)).toEqual([expect.stringContaining(' error base: ')]);
   });

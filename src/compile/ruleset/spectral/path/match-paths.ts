@@ -93,7 +93,7 @@ function traverse(graph: Graph, start: Node, first: State, budget: Budget): void
 
   function visit(frame: Frame): void {
     const { value, place, states } = frame;
-    const { active, concernedBy, carried, isOpen } = prepare(states);
+    const { active, carried, isOpen } = prepare(states);
     if (!isOpen) {
       for (const { byName } of states)
         for (const [key, next] of byName) {
@@ -113,7 +113,7 @@ function traverse(graph: Graph, start: Node, first: State, budget: Budget): void
       const node = graph.child(place, key, (value as Record<string, unknown>)[name]);
       let scope: FilterScope | null = null;
       let next: State[] | null = null;
-      for (const { byName, all, tests, slices } of concernedBy(name)) {
+      for (const { byName, all, tests, slices } of active) {
         const named = byName.get(name);
         if (named !== undefined) (next ??= []).push(...named);
         if (all.length > 0) (next ??= []).push(...all);
@@ -157,8 +157,6 @@ function ruleAfter(states: readonly State[]): string {
 interface Transitions {
   /** All states in which members are tested. */
   active: readonly State[];
-  /** Those of them that concern a member of this name. */
-  concernedBy(name: string): readonly State[];
   /** Those that every member is entered in. */
   carried: readonly State[];
   /** Whether all members must be looked at, and not only some by name. */
@@ -168,7 +166,6 @@ interface Transitions {
 /** Most containers are entered in the same list of states as the one around them. */
 function createPrepare(): (states: readonly State[]) => Transitions {
   const cached = new Map<readonly State[], Transitions>();
-  const concernedIn = createConcerned();
   return (states) => {
     let prepared = cached.get(states);
     if (prepared === undefined) {
@@ -176,27 +173,10 @@ function createPrepare(): (states: readonly State[]) => Transitions {
       const isSame = deep.length === states.length && deep.every((state, at) => state === states[at]);
       const active = isSame ? states : [...new Set([...states, ...deep])];
       const isOpen = deep.length > 0 || states.some(isWide);
-      prepared = { active, concernedBy: concernedIn(active), carried: isSame ? states : deep, isOpen };
+      prepared = { active, carried: isSame ? states : deep, isOpen };
       if (cached.size < maxLists) cached.set(states, prepared);
     }
     return prepared;
-  };
-}
-
-function createConcerned(): (active: readonly State[]) => Transitions['concernedBy'] {
-  let count = 0;
-  return (active) => {
-    if (active.length < 2) return () => active;
-    const byName = new Map<string, readonly State[]>();
-    return (name) => {
-      let concerned = byName.get(name);
-      if (concerned === undefined) {
-        concerned = active.filter((state) => isWide(state) || state.byName.has(name));
-        count += concerned.length + 1;
-        if (count < maxKept) byName.set(name, concerned);
-      }
-      return concerned;
-    };
   };
 }
 

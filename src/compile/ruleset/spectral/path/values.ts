@@ -43,9 +43,7 @@ export const someMatch = new Uncalled('match');
 const uncalled = new Map<string, Uncalled>();
 
 function uncalledAs(name: string): Uncalled {
-  let method = uncalled.get(name);
-  if (method === undefined) uncalled.set(name, (method = new Uncalled(name)));
-  return method;
+  return uncalled.getOrInsertComputed(name, () => new Uncalled(name));
 }
 
 /** The types of values that have members by nature: JavaScript's name of each, and its functions. */
