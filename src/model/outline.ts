@@ -66,28 +66,12 @@ export function operationName({ method, path }: Pick<OutlineOperation, 'method' 
 }
 
 /**
- * Names the parts of a document's page: the text after `#` in a deep link. Call it once for each
+ * Names the parts of one document's page: the text after `#` in a deep link. Call it once for each
  * part, in document order. The names are then always the same, so the page and the links to it
- * agree. A name depends only on its part, except that a second part with the same name gets `-2`.
+ * agree. A name depends only on its part, except that a second part with the same name gets `-2`. They
+ * consist of `[A-Za-z0-9._/-]`, so HTML, Markdown and URLs need no escaping.
  */
-export interface Anchors {
-  /** `operation/listPets`; without an operationId `operation/get-pets-petId`. */
-  operation(operation: Pick<OutlineOperation, 'method' | 'path' | 'id'>): string;
-  /** `schema/Pet`; the schema document itself is `schema`. */
-  schema(name: string): string;
-  /** `rule/no-empty-servers` */
-  rule(name: string): string;
-  /** `tag/pets` */
-  tag(name: string): string;
-  /** `section/Getting-started`: a heading of the description. */
-  section(title: string): string;
-}
-
-/**
- * Creates the anchors of one document. They consist of `[A-Za-z0-9._/-]`, so HTML, Markdown and
- * URLs need no escaping.
- */
-export function createAnchors(): Anchors {
+export function createAnchors() {
   const next = new Map<string, number>();
 
   function unique(wanted: string): string {
@@ -104,11 +88,15 @@ export function createAnchors(): Anchors {
   }
 
   return {
-    operation: ({ method, path, id }) => unique(`operation/${nameFor(id || `${method.toLowerCase()} ${path}`)}`),
-    schema: (name) => unique(name === '' ? 'schema' : `schema/${nameFor(name)}`),
-    rule: (name) => unique(`rule/${nameFor(name)}`),
-    tag: (name) => unique(`tag/${nameFor(name)}`),
-    section: (title) => unique(`section/${nameFor(title)}`),
+    /** `operation/listPets`; without an operationId `operation/get-pets-petId`. */
+    operation: ({ method, path, id }: Pick<OutlineOperation, 'method' | 'path' | 'id'>) =>
+      unique(`operation/${nameFor(id || `${method.toLowerCase()} ${path}`)}`),
+    /** `schema/Pet`; the schema document itself is `schema`. */
+    schema: (name: string) => unique(name === '' ? 'schema' : `schema/${nameFor(name)}`),
+    rule: (name: string) => unique(`rule/${nameFor(name)}`),
+    tag: (name: string) => unique(`tag/${nameFor(name)}`),
+    /** `section/Getting-started`: a heading of the description. */
+    section: (title: string) => unique(`section/${nameFor(title)}`),
   };
 }
 

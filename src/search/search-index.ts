@@ -18,29 +18,20 @@ import type { SiteIndex } from './ranking/pages.js';
 import { correct, itemsOf } from './ranking/hits.js';
 
 /** A resource with the entries that its terms are in: its own, and that of its document. */
-export interface TermSource {
+interface TermSource {
   coordinate: { org: string };
   resourceEntry: SearchEntry;
   entry: SearchEntry | null;
 }
 
-/** Which resources have a term, and how many postings each organization has. */
-export interface TermIndex<Source extends TermSource> {
-  /** Adds the terms of one of the resource's entries; nothing without an entry. */
-  add(source: Source, entry: SearchEntry | null): void;
-  /** Removes the terms of an entry that was added. */
-  remove(source: Source, entry: SearchEntry | null): void;
-  /** How many more postings an organization may have; 0 or less: none. */
-  leftFor(org: string): number;
-  /** The storage that a search reads, limited to readable resources. Compares at most `compared` terms with words. */
-  read(isReadable: (source: Source) => boolean, compared: number): Storage<Source>;
-}
-
 /** A term of a resource counts as so many postings: one that occurs nowhere else takes some 200 bytes, a posting some 10. */
 const postingsOfTerm = 20;
 
-/** `budget`: the most postings in total, and of one organization. */
-function createTermIndex<Source extends TermSource>(budget: { all: number; organization: number }): TermIndex<Source> {
+/**
+ * Which resources have a term, and how many postings each organization has. `budget`: the most
+ * postings in total, and of one organization.
+ */
+function createTermIndex<Source extends TermSource>(budget: { all: number; organization: number }) {
   /**
    * By term: the resources that have it, each followed by the number of the term in its own entry, or by -1 less the number
    * in that of its document.
@@ -55,6 +46,7 @@ function createTermIndex<Source extends TermSource>(budget: { all: number; organ
     spent.set(org, (spent.get(org) ?? 0) + postings);
   }
 
+  /** Adds the terms of one of the resource's entries; nothing without an entry. */
   function add(source: Source, entry: SearchEntry | null): void {
     if (entry === null) return;
     spend(source.coordinate.org, costOf(entry));
@@ -70,6 +62,7 @@ function createTermIndex<Source extends TermSource>(budget: { all: number; organ
     }
   }
 
+  /** Removes the terms of an entry that was added. */
   function remove(source: Source, entry: SearchEntry | null): void {
     if (entry === null) return;
     spend(source.coordinate.org, -costOf(entry));
@@ -89,8 +82,11 @@ function createTermIndex<Source extends TermSource>(budget: { all: number; organ
   return {
     add,
     remove,
-    leftFor: (org) => Math.min(budget.all - spentInAll, budget.organization - (spent.get(org) ?? 0)),
-    read: (isReadable, compared) => readableStorage({ places, termsAt }, isReadable, compared),
+    /** How many more postings an organization may have; 0 or less: none. */
+    leftFor: (org: string) => Math.min(budget.all - spentInAll, budget.organization - (spent.get(org) ?? 0)),
+    /** The storage that a search reads, limited to readable resources. Compares at most `compared` terms with words. */
+    read: (isReadable: (source: Source) => boolean, compared: number) =>
+      readableStorage({ places, termsAt }, isReadable, compared),
   };
 }
 
@@ -182,26 +178,8 @@ export interface IndexAnswer {
   instead: string | null;
 }
 
-/**
- * An index of resources by their words, in memory. Synchronous. Does not check who may see what.
- */
-export interface SearchIndex {
-  /** Adds a resource or a site, or replaces the one with this name. `content`: of its document, or of its pages. */
-  set(name: string, searched: Searched, content: Outline | SiteIndex | null, manifest: Digest | null): void;
-  /** Updates the facts of a resource or a site, and keeps what is indexed of its content. */
-  update(name: string, searched: Searched): void;
-  get(name: string): Indexed | null;
-  delete(name: string): void;
-  /** A number that changes with every update. */
-  revision(): number;
-  /** All entries, by name. */
-  entries(): [string, Indexed][];
-  /**
-   * The 200 best of the resources that fit the query, best first. Looks at nothing in resources that
-   * are not readable.
-   */
-  find(query: Query, isReadable: (indexed: Indexed) => boolean): IndexAnswer;
-}
+/** See `createSearchIndex`. */
+export type SearchIndex = ReturnType<typeof createSearchIndex>;
 
 const maxResults = 200;
 const maxMatches = 8;
@@ -224,11 +202,12 @@ interface Row extends Indexed {
 }
 
 /**
- * Creates an empty index. `budget`: the most postings in total, and of one organization.
+ * Creates an empty index of resources by their words, in memory. Synchronous. Does not check who may
+ * see what. `budget`: the most postings in total, and of one organization.
  * `compared`: the most terms that one query compares with its words. Beyond it, words are found only
  * as they are spelled.
  */
-export function createSearchIndex(budget = postingBudget, compared = maxComparisons): SearchIndex {
+export function createSearchIndex(budget = postingBudget, compared = maxComparisons) {
   const entries = new Map<string, Row>();
   const terms = createTermIndex<Row>(budget);
   let revision = 0;
@@ -248,7 +227,8 @@ export function createSearchIndex(budget = postingBudget, compared = maxComparis
   }
 
   return {
-    set(ref, searched, content, manifest) {
+    /** Adds a resource or a site, or replaces the one with this name. `content`: of its document, or of its pages. */
+    set(ref: string, searched: Searched, content: Outline | SiteIndex | null, manifest: Digest | null): void {
       remove(ref);
       const about = content === null || 'pages' in content ? { title: '', description: '' } : content;
       const ofResource = makeOwnEntry(namesOf(searched), about);
@@ -270,7 +250,8 @@ export function createSearchIndex(budget = postingBudget, compared = maxComparis
       terms.add(row, entry);
       changed();
     },
-    update(ref, searched) {
+    /** Updates the facts of a resource or a site, and keeps what is indexed of its content. */
+    update(ref: string, searched: Searched): void {
       const row = entries.get(ref);
       if (row === undefined) return;
       terms.remove(row, row.resourceEntry);
@@ -278,15 +259,21 @@ export function createSearchIndex(budget = postingBudget, compared = maxComparis
       terms.add(row, row.resourceEntry);
       changed();
     },
-    get: (ref) => entries.get(ref) ?? null,
-    delete(ref) {
+    get: (ref: string): Indexed | null => entries.get(ref) ?? null,
+    delete(ref: string): void {
       remove(ref);
       changed();
     },
+    /** A number that changes with every update. */
     revision: () => revision,
+    /** All entries, by name. */
     entries: () => (sorted ??= [...entries].sort(([a], [b]) => (a < b ? -1 : 1))),
 
-    find(query, isReadable) {
+    /**
+     * The 200 best of the resources that fit the query, best first. Looks at nothing in resources that
+     * are not readable.
+     */
+    find(query: Query, isReadable: (indexed: Indexed) => boolean): IndexAnswer {
       const storage = terms.read(isReadable, compared);
       const words = query.words.map((word) => lookUp(word, storage));
       const ranked = rank(query, words, storage, maxMatches).sort(inOrder).slice(0, maxResults);

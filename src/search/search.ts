@@ -178,27 +178,14 @@ export function createSearch(registry: Registry, { patience = 250 }: { patience?
   };
 }
 
-/** Keeps a search index up to date with the registry. Does nothing until it is asked. */
-interface Followed {
-  /**
-   * Resolves when all earlier writes are indexed, except for outlines. Concurrent callers share the
-   * work.
-   */
-  follow(): Promise<void>;
-  /** Resolves when no outline is being made. */
-  settled(): Promise<void>;
-  /** Whether every resource that counts is indexed with its outline. */
-  isComplete(counts: (indexed: Indexed) => boolean): boolean;
-}
-
 /**
  * Milliseconds until the refs are listed again. Together with the age of a cached record it stays
  * below a second.
  */
 const freshFor = 400;
 
-/** Follows the registry's resources and sites, their outlines and pages. */
-function followRegistry(registry: Registry, index: SearchIndex): Followed {
+/** Keeps an index up to date with the registry's resources and sites, their outlines and pages. Does nothing until it is asked. */
+function followRegistry(registry: Registry, index: SearchIndex) {
   /** The indexed generation of each record. */
   const generations = new Map<string, number>();
   /** Resources whose outline has been requested, until it arrives. */
@@ -208,11 +195,13 @@ function followRegistry(registry: Registry, index: SearchIndex): Followed {
   let isBuilt = false;
   let idle: Promise<void> | null = null;
 
+  /** Resolves when no outline is being made. */
   function settled(): Promise<void> {
     idle ??= outlines.onIdle().finally(() => (idle = null));
     return idle;
   }
 
+  /** Resolves when all earlier writes are indexed, except for outlines. Concurrent callers share the work. */
   function follow(): Promise<void> {
     const startedAt = registry.monotonic();
     if (walk !== null && (!walk.done || startedAt - walk.startedAt < freshFor)) return walk.end;
@@ -279,7 +268,9 @@ function followRegistry(registry: Registry, index: SearchIndex): Followed {
   return {
     follow,
     settled,
-    isComplete: (counts) => isBuilt && ![...waiting.keys()].some((name) => counts(index.get(name)!)),
+    /** Whether every resource that counts is indexed with its outline. */
+    isComplete: (counts: (indexed: Indexed) => boolean) =>
+      isBuilt && ![...waiting.keys()].some((name) => counts(index.get(name)!)),
   };
 }
 

@@ -58,10 +58,9 @@ export function assertKey(key: string): void {
   }
 }
 
-/** Yields every key with the prefix, page by page. */
-export async function* listAll(bucket: Bucket, prefix: string): AsyncGenerator<string> {
-  let after: string | undefined;
-  for (;;) {
+/** Yields every key with the prefix, or those after one, page by page. */
+export async function* listAll(bucket: Bucket, prefix: string, start?: string): AsyncGenerator<string> {
+  for (let after = start; ;) {
     const page = await bucket.list(prefix, after === undefined ? {} : { after });
     yield* page;
     if (page.length === 0) return;

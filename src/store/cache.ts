@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { RegistryError } from '../model/errors.ts';
-import { fileMode, folderMode } from './files.ts';
+import { codeOf, fileMode, folderMode, ignoring } from './files.ts';
 
 /**
  * Bytes that were derived from stored bytes and can be derived again. Entries may vanish at any
@@ -94,11 +94,7 @@ async function sweep(folder: string, sizeLimit: number): Promise<void> {
 
 /** Reports whether the disk is full. That is not an error for a cache: it only costs time. */
 function isFull(error: unknown): boolean {
-  return ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '');
+  return ['ENOSPC', 'EDQUOT'].includes(codeOf(error));
 }
 
-function ignoringAbsence(error: unknown): null {
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT' || code === 'ENOTDIR') return null;
-  throw error;
-}
+const ignoringAbsence = ignoring('ENOENT', 'ENOTDIR');

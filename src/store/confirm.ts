@@ -2,36 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { type Files, type OpenFile, fileMode, notConfirmed, notWritable } from './files.ts';
 
+/** As large as a typical write: a disk with room for only one byte is full. */
+const probe = new Uint8Array(64 * 1024).fill(0x5a);
+
 /**
  * fsync that distrusts a failed disk. After a failed fsync the kernel may have dropped the data,
  * and the next fsync succeeds. So nothing is confirmed until a probe has been written and read
  * back.
  */
-export interface Confirm {
-  /**
-   * Makes the bytes of an open file durable. Rejects with `outcome_unknown` if the disk does not
-   * confirm it.
-   */
-  file(file: OpenFile, folder: string): Promise<void>;
-  /** Makes the names in a folder durable. Rejects like `file`. */
-  folder(path: string): Promise<void>;
-  /**
-   * Runs work that ends in a confirmed write. Rejects with `unavailable` before the work if the
-   * probe fails, and with `outcome_unknown` after it if another write was not confirmed meanwhile:
-   * the two may have shared an fsync.
-   */
-  during<T>(work: () => Promise<T>): Promise<T>;
-  /**
-   * Probes the folder and every doubtful one: writes, fsyncs, reads back. Rejects with
-   * `unavailable`.
-   */
-  prove(folder: string): Promise<void>;
-}
-
-/** As large as a typical write: a disk with room for only one byte is full. */
-const probe = new Uint8Array(64 * 1024).fill(0x5a);
-
-export function createConfirm(files: Files): Confirm {
+export function createConfirm(files: Files) {
   const doubtful = new Set<string>();
   let failures = 0;
   let proving: Promise<void> | null = null;
@@ -76,16 +55,24 @@ export function createConfirm(files: Files): Confirm {
     (proving ??= proveAll(new Set([...folders, ...doubtful])).finally(() => (proving = null)));
 
   return {
-    file: (file, folder) => confirmed(folder, () => file.sync()),
-    folder: (path) => confirmed(path, () => syncFolder(files, path)),
-    async during(work) {
+    /** Makes the bytes of an open file durable. Rejects with `outcome_unknown` if the disk does not confirm it. */
+    file: (file: OpenFile, folder: string) => confirmed(folder, () => file.sync()),
+    /** Makes the names in a folder durable. Rejects like `file`. */
+    folder: (path: string) => confirmed(path, () => syncFolder(files, path)),
+    /**
+     * Runs work that ends in a confirmed write. Rejects with `unavailable` before the work if the
+     * probe fails, and with `outcome_unknown` after it if another write was not confirmed meanwhile:
+     * the two may have shared an fsync.
+     */
+    async during<T>(work: () => Promise<T>): Promise<T> {
       while (doubtful.size > 0) await prove();
       const before = failures;
       const answer = await work();
       if (failures !== before) throw notConfirmed(new Error('A concurrent write was not confirmed.'));
       return answer;
     },
-    prove: (folder) => prove(folder),
+    /** Probes the folder and every doubtful one: writes, fsyncs, reads back. Rejects with `unavailable`. */
+    prove: (folder: string) => prove(folder),
   };
 }
 

@@ -159,30 +159,24 @@ const ownFiles = new Set<string>();
 const stale = 60 * 60 * 1000;
 const pattern = /^([0-9a-f]{12})\.(\d+)\.[0-9a-f-]{36}$/;
 
-/** Temporary files, for bytes that have no name yet. */
-export interface TemporaryFiles {
-  /** Runs the work with an unused path and deletes the file afterwards. */
-  use<T>(work: (path: string) => Promise<T>): Promise<T>;
-}
-
 /**
- * Creates temporary files in a shared folder. Names hold the pid, so that files of dead processes
- * are recognized.
+ * Runs the work with the path of an unused file in a shared folder, for bytes that have no name yet,
+ * and deletes the file afterwards. Names hold the pid, so that files of dead processes are recognized.
  */
-export function createTemporaryFiles(files: Files, folder: string): TemporaryFiles {
-  return {
-    async use(work) {
-      const name = `${spaceName()}.${process.pid}.${randomUUID()}`;
-      ownFiles.add(name);
-      try {
-        return await work(join(folder, name));
-      } finally {
-        // If this fails, the next start deletes the file.
-        await files.unlink(join(folder, name)).catch(() => undefined);
-        ownFiles.delete(name);
-      }
-    },
-  };
+export async function withTemporaryFile<T>(
+  files: Files,
+  folder: string,
+  work: (path: string) => Promise<T>,
+): Promise<T> {
+  const name = `${spaceName()}.${process.pid}.${randomUUID()}`;
+  ownFiles.add(name);
+  try {
+    return await work(join(folder, name));
+  } finally {
+    // If this fails, the next start deletes the file.
+    await files.unlink(join(folder, name)).catch(() => undefined);
+    ownFiles.delete(name);
+  }
 }
 
 /**
@@ -211,7 +205,7 @@ function isLeft(name: string): boolean {
   try {
     return !process.kill(Number(pid), 0);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+    return codeOf(error) === 'ESRCH';
   }
 }
 

@@ -15,7 +15,7 @@ import {
   refuseFolder,
   refuseRead,
   refuseWrite,
-  createTemporaryFiles,
+  withTemporaryFile,
   sweepTemporaryFiles,
 } from './files.ts';
 
@@ -33,7 +33,6 @@ export async function openFsBucket(path: string, { files = nodeFiles }: { files?
     .then(() => sweepTemporaryFiles(files, temporary, Date.now()))
     .catch(refuseFolder(root));
   const confirm = createConfirm(files);
-  const temporaryFiles = createTemporaryFiles(files, temporary);
   const durable = new Set<string>([root]);
 
   /**
@@ -88,7 +87,9 @@ export async function openFsBucket(path: string, { files = nodeFiles }: { files?
 
     async putIfAbsent(key, bytes) {
       assertKey(key);
-      return confirm.during(() => temporaryFiles.use((unnamed) => write(unnamed, bytes, join(root, key))));
+      return confirm.during(() =>
+        withTemporaryFile(files, temporary, (unnamed) => write(unnamed, bytes, join(root, key))),
+      );
     },
 
     async list(prefix, { after = '', limit = 1000 } = {}) {

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { decodeJson, encodeJson, parseJson } from '../model/json.ts';
 import { RegistryError } from '../model/errors.ts';
 import { assertKey, listAll, type Bucket, putOwn } from './bucket.ts';
+import { createInOrder } from '../scheduling/turns.ts';
 import {
   corrupt,
   type Decide,
@@ -56,7 +57,8 @@ export function createWork(
   // No `max`, which would reserve memory for all entries at once.
   const newestByName = new LRUCache<string, LatestKey>({ maxSize: 50_000, sizeCalculation: () => 1 });
   const pending = new Map<string, { startedAt: number; answer: Promise<LatestKey> }>();
-  const turns = new Map<string, Promise<unknown>>();
+  /** Writers of one process take turns at a name; otherwise they would make each other retry. */
+  const takeTurn = createInOrder();
   let turn = 0;
 
   function remember(name: string, entry: LatestKey): LatestKey {
@@ -116,28 +118,14 @@ export function createWork(
     return answer;
   }
 
-  /** Writers of one process take turns at a name; otherwise they would make each other retry. */
-  function takeTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
-    const myTurn = (turns.get(name) ?? Promise.resolve()).then(work, work);
-    turns.set(name, myTurn);
-    const leave = () => void (turns.get(name) === myTurn && turns.delete(name));
-    myTurn.then(leave, leave);
-    return myTurn;
-  }
-
   /** The names with the prefix and their generations, newest first within a name, from a key on. */
   async function* listGenerations(
     prefix: string,
     start?: string,
   ): AsyncGenerator<{ name: string; generation: number }> {
-    for (let after = start; ;) {
-      const keys = await bucket.list(`work/${prefix}`, after === undefined ? {} : { after });
-      if (keys.length === 0) return;
-      for (const key of keys) {
-        const parsed = parseWorkKey(key);
-        if (parsed !== null) yield parsed;
-      }
-      after = keys.at(-1)!;
+    for await (const key of listAll(bucket, `work/${prefix}`, start)) {
+      const parsed = parseWorkKey(key);
+      if (parsed !== null) yield parsed;
     }
   }
 

@@ -18,32 +18,26 @@ export function isHead(value: unknown): value is Head {
 }
 
 /** Records outside of the logs of how far these reached. */
-export interface Witnesses {
-  /** `where`: what tells of it, for messages. */
-  add(head: Head, where: string): void;
-  logs(): Iterable<string>;
-  /** All heads of a log. */
-  of(log: string): (Pick<Head, 'sequence' | 'digest'> & { where: string })[];
-  /** The record that has another digest for this entry; null if there is none. */
-  against(log: string, entry: Pick<SealedEntry, 'sequence' | 'digest'>): string | null;
-  /** The newest recorded entry, if it is after this one. */
-  beyond(log: string, sequence: number): { sequence: number; where: string } | null;
-}
+export type Witnesses = ReturnType<typeof createWitnesses>;
 
-export function createWitnesses(): Witnesses {
+export function createWitnesses() {
   const byLog = new Map<string, Map<number, { digest: Digest; where: string }>>();
   return {
-    add({ log, sequence, digest }, where) {
+    /** `where`: what tells of it, for messages. */
+    add({ log, sequence, digest }: Head, where: string): void {
       const heads = byLog.get(log) ?? new Map<number, { digest: Digest; where: string }>();
       byLog.set(log, heads.set(sequence, { digest, where }));
     },
     logs: () => byLog.keys(),
-    of: (log) => Array.from(byLog.get(log) ?? [], ([sequence, head]) => ({ sequence, ...head })),
-    against(log, { sequence, digest }) {
+    /** All heads of a log. */
+    of: (log: string) => Array.from(byLog.get(log) ?? [], ([sequence, head]) => ({ sequence, ...head })),
+    /** The record that has another digest for this entry; null if there is none. */
+    against(log: string, { sequence, digest }: Pick<SealedEntry, 'sequence' | 'digest'>): string | null {
       const head = byLog.get(log)?.get(sequence);
       return head === undefined || head.digest === digest ? null : head.where;
     },
-    beyond(log, sequence) {
+    /** The newest recorded entry, if it is after this one. */
+    beyond(log: string, sequence: number): { sequence: number; where: string } | null {
       let newest: { sequence: number; where: string } | null = null;
       for (const [number, { where }] of byLog.get(log) ?? [])
         if (number > (newest?.sequence ?? sequence)) newest = { sequence: number, where };

@@ -12,18 +12,6 @@ export interface Head {
   digest: Digest;
 }
 
-/** The heads of logs that are kept under `work/heads/`, written some seconds after the entries that they name. */
-export interface Heads {
-  /** The number of the newest entry of a log that is known to have been written; 0 if none is. */
-  newest(log: string): Promise<number>;
-  /** The logs that have a head. */
-  logs(): Promise<string[]>;
-  /** Notes how far a log reaches. */
-  reached(head: Head): void;
-  /** Writes what waits. */
-  settle(): Promise<void>;
-}
-
 const kind = 'heads';
 
 /** The record of a head. Its generation is the number of the entry, so that a list tells how far a log reached. */
@@ -92,13 +80,10 @@ export async function deleteOlderHeads(bucket: Bucket, key: string): Promise<voi
 }
 
 /**
- * Creates the heads of a bucket. `headEvery`: milliseconds between two writes; without it nothing is
+ * The heads of the logs of a bucket, written some seconds after the entries that they name. `headEvery`: milliseconds between two writes; without it nothing is
  * written. Failures are reported and change nothing else: the next head is as good.
  */
-export function createHeads(
-  bucket: Bucket,
-  { now, uniqueId, headEvery, failed = () => undefined }: RecordsOptions,
-): Heads {
+export function createHeads(bucket: Bucket, { now, uniqueId, headEvery, failed = () => undefined }: RecordsOptions) {
   /** The newest head of each log, as far as is known here. */
   const newest = new Map<string, number>();
   /** Heads that are stored, and older than the newest. */
@@ -145,6 +130,7 @@ export function createHeads(
     }
   }
 
+  /** Writes what waits. */
   function settle(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
@@ -153,15 +139,18 @@ export function createHeads(
   }
 
   return {
-    async newest(log) {
+    /** The number of the newest entry of a log that is known to have been written; 0 if none is. */
+    async newest(log: string): Promise<number> {
       await loaded();
       return newest.get(log) ?? 0;
     },
-    async logs() {
+    /** The logs that have a head. */
+    async logs(): Promise<string[]> {
       await loaded();
       return [...newest.keys()];
     },
-    reached(head) {
+    /** Notes how far a log reaches. */
+    reached(head: Head): void {
       note(head);
       if (headEvery === undefined) return;
       waiting.set(head.log, head);

@@ -14,6 +14,7 @@ import {
 } from '../../model/transparency/tree.ts';
 import { type Bucket, putOwn } from '../bucket.ts';
 import { corrupt } from '../records.ts';
+import { createInOrder } from '../../scheduling/turns.ts';
 import { deleteOlderHeads, newestHead, putHead } from '../log/heads.ts';
 import {
   batchesFolder,
@@ -34,50 +35,16 @@ import {
   type TreePosition,
 } from './batch.ts';
 
-/**
- * The leaves of the registry's public log in a bucket, and the tree over them. **The batches are the
- * log**: each is one key that is written if absent, names the digest of the one before, and never
- * spans two bundles. So all processes agree on the leaves, and on the one tree of each size. Tiles and
- * bundles are made of them; those of a full bundle are durable before a leaf after it is.
- * Everything rejects with `corrupt` where the log is damaged, has lost something, or is another one than the newest
- * head that was noted says.
- */
-export interface TreeLog {
-  /** The number of leaves, as far as this process has read. */
-  size(): number;
-  /** Another object whenever the log has changed. */
-  cursors(): Cursors;
-  /** Whether the log was ever written to. */
-  isNew(): boolean;
-  /** The key that was announced last, as a verifier key; null: none was. */
-  key(): string | null;
-  /** Reads what other processes appended. */
-  refresh(): Promise<void>;
-  /**
-   * Notes that the log of this size is signed now: from then on, no other root of it is, and no smaller log. Returns the
-   * size, which is the newest.
-   */
-  noteHead(): Promise<number>;
-  /**
-   * Appends leaves, and records how far the organizations' logs were read. `decidedOn`: the cursors, as `cursors`
-   * gave them, that this was decided on. Resolves to false when there are others by now: refresh, and decide again.
-   * `at`: ISO 8601, UTC. `key`: what the leaves announce.
-   */
-  append(leaves: readonly Uint8Array[], change: Change): Promise<boolean>;
-  /** Records who cosigned the head of a size, as lines of a note, in place of what was recorded for it. */
-  putCosignatures(size: number, lines: string): Promise<void>;
-  /** The newest size whose cosignatures are recorded, with them; null: none is. */
-  cosigned(): Promise<{ size: number; lines: string } | null>;
-  /** The bytes of a tile or bundle, or null if the tree has none of this width. */
-  tile(name: TileName): Promise<Uint8Array | null>;
-  /** Reads nodes of the tree of the first `size` leaves. */
-  nodes(size: number): ReadNode;
-}
+/** See `openTreeLog`. */
+export type TreeLog = Awaited<ReturnType<typeof openTreeLog>>;
 
 interface Change {
+  /** The cursors, as `cursors` gave them, that this was decided on. */
   decidedOn: Cursors;
   cursors: Cursors;
+  /** ISO 8601, UTC. */
   at: string;
+  /** What the leaves announce. */
   key?: string;
 }
 
@@ -91,23 +58,27 @@ export function cosignedSize(key: string): number {
   return highest - Number(key.slice(cosignedFolder.length));
 }
 
-/** Opens the log of a bucket, and reads it to its end. */
-export async function openTreeLog(bucket: Bucket): Promise<TreeLog> {
+/**
+ * Opens the leaves of the registry's public log in a bucket, and the tree over them, and reads them
+ * to their end. **The batches are the log**: each is one key that is written if absent, names the
+ * digest of the one before, and never spans two bundles. So all processes agree on the leaves, and on the one tree of each size. Tiles and
+ * bundles are made of them; those of a full bundle are durable before a leaf after it is.
+ * Everything rejects with `corrupt` where the log is damaged, has lost something, or is another one than the newest
+ * head that was noted says.
+ */
+export async function openTreeLog(bucket: Bucket) {
   let position = await findEnd(bucket);
   /** Full tiles and bundles that are read, or were, and are as they were written. */
   const tiles = new LRUCache<string, Promise<Uint8Array>>({ max: 64 });
   /** The newest head that is known to be noted and of this log. */
   let noted = 0;
 
+  /** The number of leaves, as far as this process has read. */
   const size = (): number => treeSizeOf(position);
 
   /** One at a time: each goes on from where the one before stopped. */
-  let turn: Promise<unknown> = Promise.resolve();
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = turn.then(work, work);
-    turn = done;
-    return done;
-  }
+  const inOrder = createInOrder();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => inOrder('', work);
 
   async function readOn(): Promise<void> {
     for (;;) {
@@ -172,6 +143,7 @@ export async function openTreeLog(bucket: Bucket): Promise<TreeLog> {
     return Buffer.concat(level === 0 ? position.leaves.map(leafHash) : (position.edges[level - 1] ?? []));
   }
 
+  /** Reads nodes of the tree of the first `upTo` leaves. */
   const nodes = (upTo: number): ReadNode =>
     nodesIn(async (level, index) => {
       const bytes = await currentTile(level, index);
@@ -236,25 +208,40 @@ export async function openTreeLog(bucket: Bucket): Promise<TreeLog> {
 
   return {
     size,
+    /** Another object whenever the log has changed. */
     cursors: () => position.cursors,
+    /** Whether nothing was ever written to the log. */
     isNew: () => position.bundle === 0 && position.batch === 0,
+    /** The key that was announced last, as a verifier key; null: none was. */
     key: () => position.key,
+    /** Reads what other processes appended. */
     refresh: () => inTurn(readOn),
+    /**
+     * Notes that the log of this size is signed now: from then on, no other root of it is, and no smaller log. Returns the
+     * size, which is the newest.
+     */
     noteHead: () => inTurn(noteHead),
-    append: (leaves, change) => inTurn(() => append(leaves, change)),
+    /**
+     * Appends leaves, and records how far the organizations' logs were read. Resolves to false when
+     * there are other cursors by now: refresh, and decide again.
+     */
+    append: (leaves: readonly Uint8Array[], change: Change) => inTurn(() => append(leaves, change)),
 
-    async putCosignatures(of, lines) {
+    /** Records who cosigned the head of a size, as lines of a note, in place of what was recorded for it. */
+    async putCosignatures(of: number, lines: string): Promise<void> {
       await bucket.delete(cosignedKey(of));
       await putOwn(bucket, cosignedKey(of), Buffer.from(lines), () => true);
     },
 
-    async cosigned() {
+    /** The newest size whose cosignatures are recorded, with them; null: none is. */
+    async cosigned(): Promise<{ size: number; lines: string } | null> {
       const [key] = await bucket.list(cosignedFolder, { limit: 1 });
       const bytes = key === undefined ? null : await bucket.get(key);
       return bytes && { size: cosignedSize(key!), lines: Buffer.from(bytes).toString() };
     },
 
-    async tile({ level, index, width }) {
+    /** The bytes of a tile or bundle, or null if the tree has none of this width. */
+    async tile({ level, index, width }: TileName): Promise<Uint8Array | null> {
       const bytes = await currentTile(level, index);
       if (bytes === null) return null;
       if (level !== 'entries') return bytes.byteLength < width * 32 ? null : bytes.subarray(0, width * 32);
