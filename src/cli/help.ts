@@ -7,8 +7,8 @@ const groups: Readonly<Record<string, readonly string[]>> = {
   check: ['lint', 'check', 'diff', 'replay', 'discover'],
   publish: ['publish', 'sync', 'import', 'deprecate', 'yank', 'reactivate', 'visibility'],
   use: ['add', 'install', 'update', 'outdated', 'list', 'remove', 'open', 'mcp'],
-  manage: ['repositories', 'sites', 'keys', 'webhooks', 'organizations', 'log', 'verify'],
-  operate: ['fsck', 'backup', 'restore', 'migrate', 'gc', 'build'],
+  manage: ['repositories', 'sites', 'keys', 'webhooks', 'approvals', 'organizations', 'log'],
+  operate: ['verify', 'fsck', 'backup', 'restore', 'migrate', 'gc', 'build'],
 };
 
 /** The help of a command: examples first. That of the program fits a screen of 24 lines. */

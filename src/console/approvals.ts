@@ -1,6 +1,7 @@
 import { asTitle, shownState } from '../model/states.ts';
 import { perform, here, type ConsoleRequest, type Listed, mayPublish } from './console-request.ts';
 import { facts, stateCell, timeCell, type Cell, type Page, type Section, type Row, listPage } from './pages.ts';
+import { decidersText, latestText, reachText } from '../model/approval.ts';
 import { countText } from '../model/problem.ts';
 
 type HeldRecord = Listed<'listApprovals'>;
@@ -115,22 +116,6 @@ export const approvalPages: readonly Page[] = [list, one];
 
 function at(request: ConsoleRequest, approval: string): string {
   return here(request, path, { approval });
-}
-
-function reachText(operations: readonly string[], reach: number): string {
-  const left = reach - operations.length;
-  return `${operations.join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
-}
-
-function decidersText(approvers: readonly string[]): string {
-  if (approvers.length === 0)
-    return 'Nobody who signed in in the last 180 days may decide: give somebody who did not write it the scope approve.';
-  return `${approvers.join(', ')} may decide.`;
-}
-
-function latestText(version: string, latest: string | null): string {
-  if (latest === null) return '';
-  return latest === version ? `Approved, ${version} becomes the latest version.` : `Approved, latest stays ${latest}.`;
 }
 
 function sourceCell({ source, commit }: HeldRecord): Cell {

@@ -85,6 +85,25 @@ export function approvalText(approvals: readonly Approval[] = []): string | null
   return approvals.map(({ by, reason }) => `Approved by ${by}: ${reason}`).join(' ') || null;
 }
 
+/** The operations that a change reaches, and how many more. */
+export function reachText(operations: readonly string[], reach: number): string {
+  const left = reach - operations.length;
+  return `${operations.join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
+}
+
+/** Who may decide about what is held. */
+export function decidersText(approvers: readonly string[]): string {
+  if (approvers.length === 0)
+    return 'Nobody who signed in in the last 180 days may decide: give somebody who did not write it the scope approve.';
+  return `${approvers.join(', ')} may decide.`;
+}
+
+/** What an approval makes the latest version. Empty: an old record does not say. */
+export function latestText(version: string, latest: string | null): string {
+  if (latest === null) return '';
+  return latest === version ? `Approved, ${version} becomes the latest version.` : `Approved, latest stays ${latest}.`;
+}
+
 /** Days after which what is held, and a decision, count no more. */
 export const approvalDays = 30;
 

@@ -59,6 +59,7 @@ const commands: Record<string, string[] | null> = {
   visibility: ['visibility @acme/apis/pay public --data $'],
   keys: ['keys list --org acme --data $', 'keys create --name x --org acme --scope read --data $'],
   webhooks: ['webhooks list --org acme --data $'],
+  approvals: ['approvals list --org acme --data $'],
   organizations: ['organizations list --data $', 'organizations rights --org acme --data $'],
   login: null,
   logout: null,

@@ -54,7 +54,7 @@ let path = '';
 
 async function run(...args: string[]): Promise<Ended> {
   const common = ['--config', 'registry.config.ts', '--data', 'data'];
-  const isGroup = ['keys', 'sites', 'webhooks', 'organizations'].includes(args.join());
+  const isGroup = ['keys', 'sites', 'webhooks', 'approvals', 'organizations'].includes(args.join());
   return runHere([...args, ...(isGroup ? [] : common), '--json'], {
     cwd: folder,
     env: { STELE_KEY: key, XDG_CACHE_HOME: join(folder, 'user'), STELE_REGISTRY: registry, PATH: path },
@@ -193,6 +193,7 @@ const answers: Record<string, [args: string, code: number, members: object][]> =
   'webhooks enable': [['WEBHOOK --registry REGISTRY', 0, { state: 'enabled' }]],
   'webhooks test': [['WEBHOOK --org acme', 1, { delivered: false, error: anyText }]],
   'webhooks delete': [['WEBHOOK --org acme', 0, { deleted: true }]],
+  'approvals list': [['--org acme', 0, { approvals: [] }]],
   'organizations list': [['', 0, { organizations: anyList }]],
   'organizations create': [['globex', 0, { organization: 'globex' }]],
   'organizations rights': [['--org acme', 0, { rights: [] }]],
@@ -219,8 +220,18 @@ const commands = describeCommands(createProgram()).map(({ name }) => name.replac
 
 test('every command is walked', () => {
   // serve and mcp do not end by themselves; restore needs a second store, init a folder without a
-  // configuration, login, logout and rights an identity provider. They have tests of their own.
-  const others = ['serve', 'restore', 'init', 'login', 'logout', 'mcp', 'organizations give', 'organizations take'];
+  // configuration, login, logout and rights an identity provider, show something that is held. They have tests of their own.
+  const others = [
+    'serve',
+    'restore',
+    'init',
+    'login',
+    'logout',
+    'mcp',
+    'organizations give',
+    'organizations take',
+    'approvals show',
+  ];
   expect([...Object.keys(answers), ...others].sort()).toEqual(commands.toSorted());
 });
 

@@ -33,6 +33,8 @@ const commands: Readonly<Record<string, string>> = {
   'stele webhooks enable': '0123456789ab --org partner',
   'stele webhooks rotate': '0123456789ab --org partner',
   'stele webhooks delete': '0123456789ab --org partner',
+  'stele approvals list': '--org partner',
+  'stele approvals show': '0123456789abcdefghij --org partner',
   'stele organizations rights': '--org partner',
   'stele organizations give': '--org partner --group staff --scope read',
   'stele organizations take': '0123456789abcdefghij --org partner',

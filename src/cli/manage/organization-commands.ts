@@ -2,7 +2,9 @@ import { Command, Option } from 'commander';
 import { scopes } from '../../model/access.ts';
 import { complain, print, printJson } from '../output.ts';
 import { RegistryError } from '../../model/errors.ts';
+import { decidersText, latestText, reachText } from '../../model/approval.ts';
 import { isUsable } from '../../model/key.ts';
+import { shownState } from '../../model/states.ts';
 import type { CommonOptions } from '../command-context.ts';
 import type { components } from '../../server/v1/management.d.ts';
 import { withClient, type Client } from './with-client.ts';
@@ -251,6 +253,49 @@ const webhookVerbs: readonly Verb<WebhookOptions>[] = [
 export function webhooksCommand(): Command {
   const webhooks = new Command('webhooks').description('List, create, test and delete webhook endpoints.');
   return withVerbs(webhooks, webhookVerbs, 'organization of the endpoint');
+}
+
+type Approval = components['schemas']['Approval'];
+
+const approvalVerbs: readonly Verb<VerbOptions>[] = [
+  {
+    name: 'list',
+    description: 'List the versions that wait for approval, and those that were decided about and are not published.',
+    run: async ({ demandAll }) => ({ approvals: await Array.fromAsync(demandAll<Approval>('/v1/approvals?')) }),
+    say({ approvals }) {
+      for (const { id, state, resource, version, source, authors } of approvals as Approval[])
+        print([id, state, `${resource}@${version}`, source, authors.join(', ')].join('\t'));
+      if ((approvals as Approval[]).length === 0) complain('Nothing waits for approval.');
+    },
+  },
+  {
+    name: 'show',
+    description: 'Say what a held version changes, who may decide, and what becomes latest.',
+    argument: ['<id>', 'id of the approval, as `stele approvals list` prints it'],
+    run: ({ demand }, id) => demand('GET', `/v1/approvals/${encodeURIComponent(id)}`),
+    say: (answer) => print(approvalLines(answer as unknown as Approval).join('\n')),
+  },
+];
+
+function approvalLines({ changes, more, decisions, approvers = [], ...held }: Approval): string[] {
+  const { resource, version, comparedWith, state, authors, latest, whyNot } = held;
+  return [
+    `${resource}@${version} (${shownState(state).text}), compared with ${comparedWith ?? 'nothing'}`,
+    ...changes.map(({ rule, message, operations = [], reach = 0 }) =>
+      [`  ${rule}: ${message}`, ...(reach === 0 ? [] : [`Reaches ${reachText(operations, reach)}.`])].join(' '),
+    ),
+    ...(more === 0 ? [] : [`  ${more} more`]),
+    ...decisions.map(({ verdict, name, reason }) => `${name} ${verdict} it: ${reason}`),
+    `Written by ${authors.join(', ')}.`,
+    ...(state === 'waiting' ? [`${decidersText(approvers)} ${latestText(version, latest)}`] : []),
+    ...(whyNot === null ? [] : [whyNot]),
+  ];
+}
+
+/** `stele approvals list|show`. */
+export function approvalsCommand(): Command {
+  const approvals = new Command('approvals').description('List what waits for approval, and say what it changes.');
+  return withVerbs(approvals, approvalVerbs, 'the organization');
 }
 
 interface VerbOptions extends CommonOptions {
