@@ -12,7 +12,7 @@ import { argv, echo } from 'zx';
 import { parse } from 'yaml';
 import { operationName, type Outline } from '../src/model/outline.ts';
 import type { Resource } from '../src/model/resource.ts';
-import { outlineDocument } from '../src/render/outline-document.ts';
+import { outlineDocument } from '../src/render/render.ts';
 import { parseQuery } from '../src/search/ranking/words.js';
 import { openShards } from '../src/search/ranking/shards.js';
 import { createSearchIndex, type Indexed } from '../src/search/search-index.ts';

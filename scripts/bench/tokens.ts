@@ -11,7 +11,7 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { parse } from 'yaml';
 import { operationName } from '../../src/model/outline.ts';
 import { excerptOf } from '../../src/render/excerpt.ts';
-import { outlineDocument } from '../../src/render/outline-document.ts';
+import { outlineDocument } from '../../src/render/render.ts';
 
 const corpus = join(import.meta.dirname, '../../../shared/corpus/openapi');
 const documents = {

@@ -198,15 +198,6 @@ export function openDeliveries(registry: Registry, url: string, options: Deliver
   };
 }
 
-interface Lanes {
-  /** Notes when a delivery is due. */
-  lookAt(org: string, webhook: string, event: string, at: number): Lane;
-  /** Starts due deliveries, oldest first, and sets the timer for the next. */
-  begin(lane: Lane): void;
-  beginAll(): void;
-  running(): Promise<void>[];
-}
-
 /**
  * Creates lanes that start `attempt` for each due delivery, until the signal aborts. `attempt`
  * returns when to look at the delivery again, or null. A failed one is repeated after `interval`.
@@ -216,25 +207,21 @@ function createLanes(
   interval: number,
   signal: AbortSignal,
   attempt: (delivery: DeliveryName) => Promise<number | null>,
-): Lanes {
+) {
   const lanes = new Map<string, Lane>();
   signal.addEventListener('abort', () => {
     for (const { timer } of lanes.values()) clearTimeout(timer);
   });
 
+  /** Notes when a delivery is due. */
   function lookAt(org: string, webhook: string, event: string, at: number): Lane {
-    const key = `${org}/${webhook}`;
-    const lane = lanes.getOrInsertComputed(key, () => ({
-      org,
-      webhook,
-      due: new Map(),
-      active: new Map(),
-      timer: undefined,
-    }));
+    const fresh = (): Lane => ({ org, webhook, due: new Map(), active: new Map(), timer: undefined });
+    const lane = lanes.getOrInsertComputed(`${org}/${webhook}`, fresh);
     lane.due.set(event, Math.min(at, lane.due.get(event) ?? Infinity));
     return lane;
   }
 
+  /** Starts due deliveries, oldest first, and sets the timer for the next. */
   function begin(lane: Lane): void {
     clearTimeout(lane.timer);
     if (signal.aborted) return;

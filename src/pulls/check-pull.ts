@@ -1,5 +1,5 @@
 import { type Coordinate, parseCoordinate, formatCoordinate } from '../model/address.ts';
-import type { Check, CheckState } from '../model/check.ts';
+import type { Check } from '../model/check.ts';
 import { resourceRef, selectVersion, type Resource } from '../model/resource.ts';
 import { type Repository, type Run, type RunDocument, documentAt } from '../model/connection.ts';
 import { findMoves, withMoves, detachedDocuments, planAll, connectedResources } from '../plan/plan.ts';
@@ -14,7 +14,7 @@ import type { Registry } from '../registry/registry.ts';
 import { remoteOf } from '../registry/remote.ts';
 import { filesOf, type Snapshot } from '../source/snapshot.ts';
 import type { Merge } from '../source/source.ts';
-import { checksOfDocuments, code, wholeCheck } from '../sync/checks.ts';
+import { checksOfDocuments, code, plainCheck, wholeCheck } from '../sync/checks.ts';
 import { publishDocument, refusable } from '../sync/publish-document.ts';
 import { rulesetNow } from '../sync/inputs.ts';
 import { type SitePreview, storeSitePreview } from '../sites/registry/site-preview.ts';
@@ -180,30 +180,22 @@ function readsSome(result: PublishResult | { refusal: string }, changed: Readonl
 }
 
 function nothingChanged(commit: string): Check {
-  return whole(
-    commit,
-    'success',
-    'Nothing to publish',
-    'This pull request changes no document that the registry publishes.',
-  );
+  const summary = 'This pull request changes no document that the registry publishes.';
+  return plainCheck(commit, wholeCheck, 'success', 'Nothing to publish', summary);
 }
 
 function nothingPlanned(settings: string, commit: string): Check {
   const summary = `${code(settings)} of the target branch is invalid, so the registry publishes nothing from it.`;
-  return whole(commit, 'neutral', 'Nothing is published from this branch', summary);
+  return plainCheck(commit, wholeCheck, 'neutral', 'Nothing is published from this branch', summary);
 }
 
 /** Whether a branch can be merged is for the host to say, so this neither passes nor fails. */
 function notMergeable(merge: Exclude<Merge, { outcome: 'merged' }>, commit: string): Check {
   if (merge.outcome === 'unrelated')
-    return whole(commit, 'neutral', 'Cannot be merged', 'The two branches have no common history.');
+    return plainCheck(commit, wholeCheck, 'neutral', 'Cannot be merged', 'The two branches have no common history.');
   const paths = merge.paths.map((path) => `- ${code(path)}`);
   const advice = 'These files have conflicts. The check runs again when they are resolved:';
-  return whole(commit, 'neutral', 'Has conflicts', [advice, '', ...paths].join('\n'));
-}
-
-function whole(commit: string, state: CheckState, title: string, summary: string): Check {
-  return { commit, name: wholeCheck, state, title, summary, annotations: [], url: null };
+  return plainCheck(commit, wholeCheck, 'neutral', 'Has conflicts', [advice, '', ...paths].join('\n'));
 }
 
 /**

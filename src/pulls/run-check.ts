@@ -5,7 +5,16 @@ import type { Repository } from '../model/connection.ts';
 import { endPull, hold } from '../registry/approval/hold.ts';
 import { hostOf } from '../registry/remote.ts';
 import type { Registry } from '../registry/registry.ts';
-import { concludeChecks, canReportChecks, plain, wholeCheck, wholeOf, code, checkSigns } from '../sync/checks.ts';
+import {
+  concludeChecks,
+  canReportChecks,
+  plain,
+  plainCheck,
+  wholeCheck,
+  wholeOf,
+  code,
+  checkSigns,
+} from '../sync/checks.ts';
 import { newRun } from '../sync/runs.ts';
 import { saveChecks } from '../sync/report-checks.ts';
 import { checkPull, type CheckedPull, type Proposal, linkPreviews } from './check-pull.ts';
@@ -169,7 +178,8 @@ export async function passOver(
 ): Promise<Partial<PullCheck> | null> {
   const why = `This pull request is into ${into}. Stele publishes from ${followed}, so merging publishes nothing.`;
   if (state === 'checked' && head === null && detail === why) return null;
-  const withdrawn = head === null ? [] : checks.map((name) => neutralCheck(head, name, 'Not checked', why));
+  const withdrawn =
+    head === null ? [] : checks.map((name) => plainCheck(head, name, 'neutral', 'Not checked', plain(why)));
   if (withdrawn.length > 0) await saveChecks(registry, repository, withdrawn);
   return { state: 'checked', head: null, checks: [], detail: why };
 }
@@ -192,17 +202,13 @@ function traceOf(error: unknown): string {
 }
 
 function wholeCheckOf(commit: string, state: CheckState, title: string): Check {
-  return { commit, name: wholeCheck, state, title, summary: plain(title), annotations: [], url: null };
+  return plainCheck(commit, wholeCheck, state, title, plain(title));
 }
 
 /** For a document that the pull request changed against an earlier state of the target branch. */
 function withdrawnCheck(commit: string, name: string): Check {
   const why = 'The target branch has moved, and merging this pull request no longer changes this document.';
-  return neutralCheck(commit, name, 'Not changed any more', why);
-}
-
-function neutralCheck(commit: string, name: string, title: string, why: string): Check {
-  return { commit, name, state: 'neutral', title, summary: plain(why), annotations: [], url: null };
+  return plainCheck(commit, name, 'neutral', 'Not changed any more', plain(why));
 }
 
 function tookTooLong(patience: number): string {

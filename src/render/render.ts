@@ -1,6 +1,7 @@
 import type { Published } from '../compile/compile.ts';
 import type { Rendered } from '../compile/sandboxes.ts';
 import { createFindImage } from '../model/image.ts';
+import type { Outline } from '../model/outline.ts';
 import { parseObject } from './json-value.ts';
 import { readableKinds } from './kinds.ts';
 
@@ -54,10 +55,12 @@ import { readableKinds } from './kinds.ts';
  */
 export function renderDocument({ kind, json, images }: Published): Rendered | null {
   const document = parseObject(json);
-  if (document === null) return null;
-  return readableKinds[kind].render(
-    document,
-    createFindImage(images ?? { documents: [], images: [] }),
-    json.byteLength,
-  );
+  const findImage = createFindImage(images ?? { documents: [], images: [] });
+  return document && readableKinds[kind].render(document, findImage, json.byteLength);
+}
+
+/** The outline of a published document. Null if it is not a document of its kind. Pure. */
+export function outlineDocument({ kind, json }: Published): Outline | null {
+  const document = parseObject(json);
+  return document && readableKinds[kind].outline(document);
 }

@@ -179,38 +179,21 @@ function without(indent: string, lines: readonly string[]): string | null {
 }
 
 /** Markdown to which HTML is added piece by piece. */
-interface GrowingMarkdown {
-  /** Words as they are. `isLast`: whether a tag follows that ends what they are in. */
-  words(text: string, isLast?: boolean): void;
-  /** Ends a paragraph, a cell or another block. */
-  end(): void;
-  /** A block that stands alone, such as code. */
-  block(markdown: string): void;
-  lineBreak(): void;
-  heading(): void;
-  beginList(marker: string): void;
-  endList(): void;
-  item(): void;
-  readonly text: string;
-}
+type GrowingMarkdown = ReturnType<typeof createMarkdown>;
 
 /** Lists that are deeper are not indented further. */
 const deepestList = 8;
 
 /** Indentation after a tag that ends a block means nothing, but after a blank line, where HTML ends. */
-function createMarkdown(): GrowingMarkdown {
+function createMarkdown() {
   const pieces: string[] = [];
   const lists: string[] = [];
   /** What was added last. Blocks are separated when something follows. */
   let last: 'words' | 'break' | 'block' | 'start' = 'words';
 
-  function block(markdown: string): void {
-    pieces.push('\n\n', markdown);
-    last = 'block';
-  }
-
   return {
-    words(text, isLast = false) {
+    /** Words as they are. `isLast`: whether a tag follows that ends what they are in. */
+    words(text: string, isLast = false): void {
       const start = last === 'words' ? text : text.replace(indentation[last], '$1');
       const words = isLast ? start.trimEnd() : start;
       if (words === '') return;
@@ -218,8 +201,13 @@ function createMarkdown(): GrowingMarkdown {
       pieces.push(words);
       last = 'words';
     },
+    /** Ends a paragraph, a cell or another block. */
     end: () => void (last = 'block'),
-    block,
+    /** A block that stands alone, such as code. */
+    block(markdown: string): void {
+      pieces.push('\n\n', markdown);
+      last = 'block';
+    },
     lineBreak() {
       pieces.push('  \n');
       last = 'break';
@@ -228,7 +216,7 @@ function createMarkdown(): GrowingMarkdown {
       pieces.push('\n\n#### ');
       last = 'start';
     },
-    beginList(marker) {
+    beginList(marker: string): void {
       lists.push(marker);
       last = 'block';
     },

@@ -150,7 +150,7 @@ export function createSite(registry: Registry, url: string, { hasLogin = false, 
   const links = createLinks(url);
   const branding = readBranding(registry.config);
   const assets = createAssets(registry.config.templates, branding.assets);
-  const templates = createTemplates(registry.config.templates);
+  const templates = openTemplates(registry.config.templates);
   const base = url.replace(/\/$/, '');
   function brandOf(org: string | null | undefined): { style: string | null; logo: string | null } {
     const { style = null, logo = null } = (org ? branding.brands.get(org) : null) ?? {};
@@ -194,18 +194,13 @@ function structuredData(value: object): string {
   return JSON.stringify({ '@context': 'https://schema.org', ...value }).replaceAll('<', '\\u003c');
 }
 
-/** The HTML templates: the files of `templates/`, by name. */
-interface Templates {
-  /** Renders a template. `<%= %>` escapes its value; `<%~ %>` prints HTML that is already safe. */
-  render(name: string, data: object): string;
-}
-
 const ours = fileURLToPath(new URL('../../templates/', import.meta.url));
 
 /**
- * Opens the templates. The operator's folder overrides them by name (content/docs/templates.md).
+ * Opens the HTML templates, the files of `templates/`. The operator's folder overrides them by name
+ * (content/docs/templates.md). `<%= %>` escapes its value; `<%~ %>` prints HTML that is already safe.
  */
-function createTemplates(folder: string | null): Templates {
+function openTemplates(folder: string | null): Eta {
   const eta = new Eta({ views: ours, autoEscape: true, cache: true });
   const files = new Map<string, string>();
   const fileOf = (name: string): string => {
@@ -214,7 +209,7 @@ function createTemplates(folder: string | null): Templates {
     return custom !== null && existsSync(custom) ? custom : join(ours, file);
   };
   eta.resolvePath = (name) => files.getOrInsertComputed(name, fileOf);
-  return { render: (name, data) => eta.render(name, data) };
+  return eta;
 }
 
 /** A request to the registry, as in HTTP. */

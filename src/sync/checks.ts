@@ -16,6 +16,11 @@ export function checkName(resource: string): string {
   return `${wholeCheck} ${resource}`;
 }
 
+/** A check without findings, about nothing that has a page. `summary`: Markdown. */
+export function plainCheck(commit: string, name: string, state: CheckState, title: string, summary: string): Check {
+  return { commit, name, state, title, summary, annotations: [], url: null };
+}
+
 const maxNames = 50;
 const maxAnnotations = 500;
 

@@ -276,23 +276,19 @@ function isAskedFor(trigger: Trigger): boolean {
   return trigger === 'manual' || trigger === 'hook';
 }
 
-/** Saves how far a run is, so that others can see it. */
-interface ProgressRecord {
-  /** Notes the run's progress. Returns whether it is saved. */
-  note(run: Run): boolean;
-  /** Resolves when nothing is being written any more. */
-  settled(): Promise<void>;
-}
-
 /** At most one write in this many milliseconds. A run that ends sooner is saved only at its end. */
 const between = 1000;
 
-/** Creates the record of one run. A write that fails is left out: the next one says more. */
-function createProgressRecord(registry: Registry): ProgressRecord {
+/**
+ * Saves how far a run is, so that others can see it. A write that fails is left out: the next one
+ * says more.
+ */
+function createProgressRecord(registry: Registry) {
   let last = registry.monotonic();
   let writing: Promise<unknown> | null = null;
   return {
-    note(run) {
+    /** Notes the run's progress. Returns whether it is saved. */
+    note(run: Run): boolean {
       const { progress, url } = run;
       if (progress === undefined || registry.monotonic() - last < between || writing !== null) return false;
       last = registry.monotonic();
@@ -302,6 +298,7 @@ function createProgressRecord(registry: Registry): ProgressRecord {
         .finally(() => (writing = null));
       return true;
     },
+    /** Resolves when nothing is being written any more. */
     async settled() {
       await writing;
     },

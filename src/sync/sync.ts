@@ -180,8 +180,9 @@ export async function syncRepository(
   if (await isIdle(registry, repository)) return { ...nothing, repository, detail: null };
   const tip = await registry.source.tip(await remoteOf(registry, repository), signal);
   if (isTooEarly(registry, repository, tip, run)) return { ...nothing, repository, detail: repository.detail };
-  if (!(await hasNews(registry, repository, tip, run, signal)))
-    return recordProgress(registry, repository, run, repository.state === 'detached' ? {} : following, []);
+  const syncing: Syncing = { registry, repository, run, signal, onProgress };
+  if (!(await hasNews(syncing, tip)))
+    return recordProgress(syncing, repository.state === 'detached' ? {} : following, []);
   onNews();
   const lease = { org: repository.org, name: run.repository };
   return withLease(registry, lease, signal, async ({ hasWaited, ...held }) => {
@@ -208,13 +209,7 @@ function isTooEarly({ now }: Registry, { retry }: Repository, tip: Tip, { trigge
 }
 
 /** Whether there is anything to sync. Fetches no objects. */
-async function hasNews(
-  registry: Registry,
-  repository: Repository,
-  tip: Tip,
-  run: Run,
-  signal: AbortSignal,
-): Promise<boolean> {
+async function hasNews({ registry, repository, run, signal }: Syncing, tip: Tip): Promise<boolean> {
   if (!tip.found) return repository.state !== 'detached';
   if (repository.state === 'detached') return tip.commit !== repository.held || run.trigger === 'manual';
   if (tip.commit !== repository.commit) return true;
@@ -225,10 +220,9 @@ async function hasNews(
 
 async function syncTip(syncing: Syncing, tip: Tip): Promise<Synced> {
   const { registry, repository, run, signal } = syncing;
-  if (!tip.found)
-    return recordProgress(registry, repository, run, { state: 'detached', detail: tip.detail }, [], tip.detail);
+  if (!tip.found) return recordProgress(syncing, { state: 'detached', detail: tip.detail }, [], tip.detail);
   const verdict = await judgeCommit(registry, repository, tip.commit, signal);
-  if (!verdict.isAccepted) return hold(registry, repository, tip.commit, run, verdict);
+  if (!verdict.isAccepted) return hold(syncing, tip.commit, verdict);
   const isKnown = tip.commit === repository.commit && !(await needsAnotherLook(registry, repository, run));
   const branch = isKnown ? unmoved : await syncBranch(syncing, tip.commit);
   const tagged = await syncTags(syncing, await taggedDocuments(registry, repository));
@@ -243,11 +237,11 @@ async function syncTip(syncing: Syncing, tip: Tip): Promise<Synced> {
   const change = { ...branch.change, tags: tagged.tags, diverged, held: null };
   const detail = branch.lost ?? tagged.lost;
   if (detail !== null) {
-    const recorded = await recordProgress(registry, repository, run, change, documents);
+    const recorded = await recordProgress(syncing, change, documents);
     return { ...recorded, lost: { commit: tip.commit, detail } };
   }
   const end = { ...change, trusted: tip.commit, state: 'following' as const, detail: tagged.note };
-  return recordProgress(registry, repository, run, end, documents, rewritten ?? tagged.note);
+  return recordProgress(syncing, end, documents, rewritten ?? tagged.note);
 }
 
 async function taggedDocuments(registry: Registry, repository: Repository): Promise<Planned[]> {
@@ -256,17 +250,13 @@ async function taggedDocuments(registry: Registry, repository: Repository): Prom
 
 /** Publishes nothing of the commit, and records why. */
 async function hold(
-  registry: Registry,
-  repository: Repository,
+  syncing: Syncing,
   commit: string,
-  run: Run,
   { detail, isKnown }: Extract<CommitVerdict, { isAccepted: false }>,
 ): Promise<Synced> {
-  if (isKnown || repository.state === 'detached') {
-    const change = { state: 'detached' as const, detail, held: commit };
-    return recordProgress(registry, repository, run, change, [], detail);
-  }
-  const recorded = await recordProgress(registry, repository, run, { held: commit }, []);
+  if (isKnown || syncing.repository.state === 'detached')
+    return recordProgress(syncing, { state: 'detached', detail, held: commit }, [], detail);
+  const recorded = await recordProgress(syncing, { held: commit }, []);
   return { ...recorded, lost: { commit, detail } };
 }
 
@@ -284,9 +274,7 @@ async function needsAnotherLook(registry: Registry, repository: Repository, { tr
 
 /** Records where the repository stands. This is the last step, so all others can be repeated. */
 async function recordProgress(
-  registry: Registry,
-  repository: Repository,
-  run: Run,
+  { registry, repository, run }: Syncing,
   change: Partial<Repository>,
   documents: RunDocument[],
   detail: string | null = null,

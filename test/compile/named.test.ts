@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { renderDocument } from '../../src/render/render.ts';
-import { outlineDocument } from '../../src/render/outline-document.ts';
+import { outlineDocument, renderDocument } from '../../src/render/render.ts';
 import { compare } from '../diff/given.ts';
 import { published } from '../render/published.ts';
 import { run } from './run.ts';

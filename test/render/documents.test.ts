@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { outlineDocument } from '../../src/render/outline-document.ts';
-import { renderDocument } from '../../src/render/render.ts';
+import { outlineDocument, renderDocument } from '../../src/render/render.ts';
 import { published } from './published.ts';
 import { checkPage } from './strict-html.ts';
 

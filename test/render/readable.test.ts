@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { outlineDocument } from '../../src/render/outline-document.ts';
-import { renderDocument } from '../../src/render/render.ts';
+import { outlineDocument, renderDocument } from '../../src/render/render.ts';
 import { published } from './published.ts';
 import { checkPage } from './strict-html.ts';
 

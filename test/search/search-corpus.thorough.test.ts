@@ -9,7 +9,7 @@ import { operationName, type Outline } from '../../src/model/outline.ts';
 import { newResource } from '../../src/registry/change-resource.ts';
 import { createSearchIndex } from '../../src/search/search-index.ts';
 import { fold, parseQuery } from '../../src/search/ranking/words.js';
-import { outlineDocument } from '../../src/render/outline-document.ts';
+import { outlineDocument } from '../../src/render/render.ts';
 
 const corpus = join(import.meta.dirname, '../../../shared/corpus/openapi');
 const present = existsSync(corpus);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { checkConfig } from '../../src/config/load-config.ts';
 import { digestOf } from '../../src/model/digest.ts';
 import { newResource } from '../../src/registry/change-resource.ts';
-import { outlineDocument } from '../../src/render/outline-document.ts';
+import { outlineDocument } from '../../src/render/render.ts';
 import { openShards } from '../../src/search/ranking/shards.js';
 import { parseQuery } from '../../src/search/ranking/words.js';
 import { createSearchIndex } from '../../src/search/search-index.ts';

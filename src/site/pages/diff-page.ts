@@ -226,8 +226,11 @@ function describe(change: Change, places: Places): object {
 export function uploadDiffMarkdown(resource: Resource, from: string, comparison: Comparison): string {
   const counts = countsInWords(comparison.counts);
   const heading = `# What changes after ${nameOf(resource)}@${from}`;
-  const parts = [heading, ...(counts === '' ? [] : [`${counts}.`]), comparisonMarkdown(comparison, 1000)];
-  return `${parts.join('\n\n')}\n`;
+  return paragraphs(heading, counts === '' ? '' : `${counts}.`, comparisonMarkdown(comparison, 1000));
+}
+
+function paragraphs(...parts: string[]): string {
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
 /** What changed between two versions as Markdown. */
@@ -239,15 +242,12 @@ export function diffMarkdown(
 ): string {
   const { resource, version } = to;
   const heading = `# What changed in ${nameOf(resource)}@${version.label}`;
-  if (from === null || comparison === null) return `${heading}\n\nThere is no earlier version.\n`;
+  if (from === null || comparison === null) return paragraphs(heading, 'There is no earlier version.');
   const link = ({ version: { label } }: GrantedVersion) =>
     `[${label}](${site.links.whole(site.links.to(coordinateOf(resource), { label }))})`;
   const counts = countsInWords(comparison.counts);
-  const lines = [
-    `${link(from)} → ${link(to)}${counts === '' ? '' : `: ${counts}`}`,
-    comparisonMarkdown(comparison, 1000),
-  ];
-  return `${[heading, ...lines].join('\n\n')}\n`;
+  const compared = `${link(from)} → ${link(to)}${counts === '' ? '' : `: ${counts}`}`;
+  return paragraphs(heading, compared, comparisonMarkdown(comparison, 1000));
 }
 
 /** A line of both sides. Null: not there. */

@@ -3,7 +3,7 @@ import { codingAnnotation, formatAnnotation, sourceAnnotation, type Descriptor }
 import { coordinateOf, nameOf } from '../../model/resource.ts';
 import { hasPublicLog } from '../../registry/transparency/log-key.ts';
 import { readConfig, readManifest, type GrantedVersion } from '../../registry/read.ts';
-import { commitLinks, dayOf, provenanceOf, specificationOf } from './describe-version.ts';
+import { dayOf, fileLinks, provenanceOf, specificationOf } from './describe-version.ts';
 import { crumbsWithin } from './crumbs.ts';
 import { docPath } from '../docs/docs.ts';
 import type { Site } from '../site.ts';
@@ -15,7 +15,7 @@ export async function provenancePage(site: Site, granted: GrantedVersion): Promi
   const [config, manifest] = await Promise.all([readConfig(registry, granted), readManifest(registry, granted)]);
   const { provenance } = config;
   const coordinate = coordinateOf(resource);
-  const pages = provenance.job ? null : commitLinks(provenance.repository, provenance.commit);
+  const pages = fileLinks(config);
   return site.page('provenance', {
     org: resource.org,
     title: `Provenance of ${resource.name} ${version.label}`,

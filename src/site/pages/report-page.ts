@@ -4,7 +4,7 @@ import { type Problem, countText, type Report, type Severity, type ReportedGate 
 import { visible, httpsUrl } from '../../model/escape.ts';
 import { readManifest, openBlob, type GrantedVersion, readConfig } from '../../registry/read.ts';
 import type { Registry } from '../../registry/registry.ts';
-import { type CommitLinks, commitLinks } from './describe-version.ts';
+import { type CommitLinks, fileLinks } from './describe-version.ts';
 import { coordinateOf, nameOf } from '../../model/resource.ts';
 import { parseCoordinate } from '../../model/address.ts';
 import { crumbsWithin } from './crumbs.ts';
@@ -42,11 +42,7 @@ export function describeReport(
   pages: Pick<CommitLinks, 'file'> | null,
   frameOf: FrameOf = () => null,
 ): object {
-  const groups = new Map<string, Problem[]>();
-  for (const problem of problems) {
-    const key = `${problem.severity} ${problem.rule}`;
-    groups.getOrInsert(key, []).push(problem);
-  }
+  const groups = Map.groupBy(problems, ({ severity, rule }) => `${severity} ${rule}`);
   let left = shown;
   const described = [...groups.values()].map((group) => {
     const first = group.slice(0, left);
@@ -87,10 +83,9 @@ function place(
 export async function reportPage(site: Site, granted: GrantedVersion, report: Report): Promise<string> {
   const { registry, links } = site;
   const { resource, version } = granted;
-  const { provenance } = await readConfig(registry, granted);
   const coordinate = coordinateOf(resource);
   const address = links.to(coordinate, { label: version.label });
-  const pages = provenance.job ? null : commitLinks(provenance.repository, provenance.commit);
+  const pages = fileLinks(await readConfig(registry, granted));
   const frameOf = await readFrames(registry, granted, report.problems.slice(0, shown));
   return site.page('report', {
     org: resource.org,

@@ -38,6 +38,7 @@ export async function sitePage(
   const { settings } = contents;
   const { facts } = page;
   const { base, url } = placed;
+  const frame = frameOf(site, granted, placed, path);
   const content = await openPage(site.registry, granted, page);
   const embeds = await showAll(site, granted, placed, reader, page);
   const { previous, next } = neighboursOf(contents, path);
@@ -46,6 +47,7 @@ export async function sitePage(
   const isHidden = placed.expires !== undefined || granted.site.visibility === 'private' || facts.hidden;
   const trail = trailTo(contents, path).slice(0, -1);
   const text = site.page('documentation', {
+    ...frame,
     title: path === 'index.md' ? settings.title : `${facts.title} · ${settings.title}`,
     description: facts.description || (path === 'index.md' && settings.description) || beginningOf(content),
     heading: facts.title,
@@ -58,12 +60,7 @@ export async function sitePage(
           { href: `${url}${path}`, type: 'text/markdown', title: 'Markdown' },
           ...(isHidden ? [] : [{ href: `${url}feed.atom`, type: 'application/atom+xml', title: settings.title }]),
         ],
-    base,
-    home: registryLink(site, placed, site.links.path('/')),
-    name: settings.title,
-    theme: themeOf(granted, base),
     trail: trail.map((entry) => ({ text: entry.title, href: entry.page === null ? null : base + routeOf(entry.page) })),
-    navigation: shownNavigation(contents, path, base),
     headings: facts.headings.filter(({ level }) => level <= 3),
     parts: content.html.map((html, index) => ({
       html,
@@ -73,13 +70,10 @@ export async function sitePage(
     references: embeds.flatMap(({ shown }) => (shown && shown.navigation !== '' ? [shown.navigation] : [])),
     languages: embeds.some(({ shown }) => shown !== null),
     versions: await versionsOf(site, granted, placed, reader, path),
-    within: withinOf(granted, path),
     previous: neighbour(previous),
     next: neighbour(next),
     edit: editLink(granted, path),
     lastChange: page.lastChange ? { ...page.lastChange, day: dayOf(page.lastChange.at) } : null,
-    expires: placed.expires ?? null,
-    styles,
     scripts: embeds.some(({ shown }) => shown !== null) ? ['reference.js'] : [],
   });
   const hasOthers = settings.versions.some((version) => version.site !== undefined);
@@ -126,6 +120,21 @@ export async function resultsPage(
   return barePage(site, granted, placed, { heading: 'Search', html, query, results, folder: inFolder });
 }
 
+/** What all pages of a site have: its header, and the navigation as it is for one page or folder. */
+function frameOf(site: Site, granted: GrantedSite, placed: Placed, path: string) {
+  const { base, expires = null } = placed;
+  return {
+    base,
+    home: registryLink(site, placed, site.links.path('/')),
+    name: granted.contents.settings.title,
+    theme: themeOf(granted, base),
+    navigation: shownNavigation(granted.contents, path, base),
+    within: withinOf(granted, path),
+    expires,
+    styles,
+  };
+}
+
 /** A page of the site's frame that is none of its own. `html`: safe. */
 function barePage(
   site: Site,
@@ -138,29 +147,21 @@ function barePage(
     ...more
   }: { heading: string; html: string; query?: string; results?: object[]; folder?: string },
 ): string {
-  const { settings } = granted.contents;
   return site.page('documentation', {
-    title: `${heading} · ${settings.title}`,
+    ...frameOf(site, granted, placed, folder),
+    title: `${heading} · ${granted.contents.settings.title}`,
     heading,
     lead: '',
     hidden: true,
-    base: placed.base,
-    home: registryLink(site, placed, site.links.path('/')),
-    name: settings.title,
-    theme: themeOf(granted, placed.base),
     trail: [],
-    navigation: shownNavigation(granted.contents, folder, placed.base),
     headings: [],
     parts: [{ html, embed: null, isMissing: false }],
     references: [],
     versions: [],
-    within: withinOf(granted, folder),
     previous: null,
     next: null,
     edit: null,
     lastChange: null,
-    expires: placed.expires ?? null,
-    styles,
     ...more,
   });
 }

@@ -167,18 +167,8 @@ interface ImportedTags {
   tags: Record<string, ImportedTag>;
 }
 
-/** Which tags of a document need not be read again. */
-interface TagNotes {
-  judge: Judge;
-  /** What is known of the tag; null: it must be read. */
-  find(tag: Tag): ImportedTag | null;
-  add(name: string, imported: ImportedTag): void;
-  /** Saves what was added. */
-  save(): Promise<void>;
-}
-
-/** Opens the notes of earlier imports and syncs about the tags of a document. */
-async function openTagNotes(work: ImportWork): Promise<TagNotes> {
+/** Opens the notes of earlier imports and syncs about the tags of a document: which need not be read again. */
+async function openTagNotes(work: ImportWork) {
   const { registry, repository: followed, run, connected } = work;
   const { org, type, slug, connection, validation } = connected;
   const ref = `imported-tags/${org}/${type}/${slug}`;
@@ -190,7 +180,8 @@ async function openTagNotes(work: ImportWork): Promise<TagNotes> {
   let isSaved = true;
   return {
     judge,
-    find({ name, commit }) {
+    /** What is known of the tag; null: it must be read. */
+    find({ name, commit }: Tag): ImportedTag | null {
       const key = `${formatCoordinate({ org, type, slug })} ${name}`;
       const synced = Object.hasOwn(followed.tags, key) ? followed.tags[key]! : null;
       const noted = tags.get(name) ?? (synced && { commit: synced.commit, label: synced.label });
@@ -198,10 +189,11 @@ async function openTagNotes(work: ImportWork): Promise<TagNotes> {
       if (noted.label !== null) return findVersion(connected, noted.label) === null ? null : noted;
       return JSON.stringify(noted.refused) === JSON.stringify(judge) ? noted : null;
     },
-    add(name, imported) {
+    add(name: string, imported: ImportedTag): void {
       tags.set(name, imported);
       isSaved = false;
     },
+    /** Saves what was added. */
     async save() {
       if (isSaved) return;
       const change = { actor: `sync:${run.org}`, origin: `run:${run.id}`, action: 'import tags' };

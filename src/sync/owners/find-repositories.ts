@@ -22,15 +22,16 @@ const patience = 10 * 60_000;
 export async function findRepositories(registry: Registry, org: string, owner: OwnerConfig): Promise<string[]> {
   const host = registry.hosts.find(({ name }) => name === owner.host);
   if (host === undefined) return [];
+  const look: Look = { registry, org, owner, host };
   const { owner: path, isDeep, credential = null } = owner;
   try {
     const { repositories, isComplete } = await host.listRepositories({ path, isDeep, credential });
-    const sorted = sort(registry, org, owner, host, repositories);
-    const news = await followAll(registry, org, owner, host, sorted.wanted);
-    if (isComplete) await leaveOthers(registry, org, owner, host, sorted, repositories);
+    const sorted = sort(look, repositories);
+    const news = await followAll(look, sorted.wanted);
+    if (isComplete) await leaveOthers(look, sorted, repositories);
     const count = repositories.length;
     const more = `${owner.pattern} has more repositories than Stele lists. It looked at ${count}, and detaches none.`;
-    await record(registry, org, owner, {
+    await record(look, {
       state: 'following',
       detail: isComplete ? null : more,
       listedAt: registry.now().toISOString(),
@@ -43,9 +44,17 @@ export async function findRepositories(registry: Registry, org: string, owner: O
   } catch (error) {
     if (!isRegistryError(error)) throw error;
     registry.log('warn', 'owner not listed', { org, host: owner.host, owner: owner.pattern, detail: error.message });
-    await record(registry, org, owner, { state: 'failed', detail: error.message });
+    await record(look, { state: 'failed', detail: error.message });
     return [];
   }
+}
+
+/** One look at the repositories of an owner. */
+interface Look {
+  registry: Registry;
+  org: string;
+  owner: OwnerConfig;
+  host: Host;
 }
 
 interface Sorted {
@@ -54,14 +63,8 @@ interface Sorted {
 }
 
 /** Sorts an owner's repositories by its filter. Those that the configuration lists itself are left out. */
-function sort(
-  { config }: Registry,
-  org: string,
-  owner: OwnerConfig,
-  host: Host,
-  repositories: readonly FoundRepository[],
-): Sorted {
-  const listed = new Set(config.organizations[org]!.repositories.map(({ url }) => host.nameOf(url)));
+function sort({ registry, org, owner, host }: Look, repositories: readonly FoundRepository[]): Sorted {
+  const listed = new Set(registry.config.organizations[org]!.repositories.map(({ url }) => host.nameOf(url)));
   const prefix = ownerPrefix(owner.owner);
   const sorted: Sorted = { wanted: [], skipped: new Map() };
   for (const repository of repositories) {
@@ -75,13 +78,7 @@ function sort(
   return sorted;
 }
 
-async function followAll(
-  registry: Registry,
-  org: string,
-  owner: OwnerConfig,
-  host: Host,
-  wanted: readonly FoundRepository[],
-): Promise<string[]> {
+async function followAll({ registry, org, owner, host }: Look, wanted: readonly FoundRepository[]): Promise<string[]> {
   const how = await configuredHow(registry, org, owner);
   const owners = ownerId(owner.host, owner.pattern);
   const followed = await listRepositories(registry);
@@ -130,10 +127,7 @@ function isConfigured({ config }: Registry, org: string, id: string): boolean {
 
 /** Detaches the repositories of the owner that are no longer wanted, and says why. */
 async function leaveOthers(
-  registry: Registry,
-  org: string,
-  owner: OwnerConfig,
-  host: Host,
+  { registry, org, owner, host }: Look,
   { wanted, skipped }: Sorted,
   listed: readonly FoundRepository[],
 ): Promise<void> {
@@ -174,7 +168,7 @@ async function whereIs(registry: Registry, host: Host, repository: Repository, n
   return `The repository is ${listed.name} on its host now. It was published from under its former name; connect its resources to ${listed.url} to go on with them there.`;
 }
 
-async function record(registry: Registry, org: string, owner: OwnerConfig, result: Partial<Owner>): Promise<void> {
+async function record({ registry, org, owner }: Look, result: Partial<Owner>): Promise<void> {
   const { host, pattern } = owner;
   const fresh = { org, host, pattern, listedAt: null, isComplete: true, followed: 0, skipped: {} };
   await registry.refs.update<Owner>(ownerRef(org, ownerId(host, pattern)), (current) => {

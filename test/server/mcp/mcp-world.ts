@@ -1,6 +1,6 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { outlineDocument } from '../../../src/render/outline-document.ts';
+import { outlineDocument } from '../../../src/render/render.ts';
 import { createKey } from '../../../src/registry/keys/keys.ts';
 import { createApp } from '../../../src/server/app.ts';
 import { listen } from '../../../src/server/listen.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Comparison } from '../../../src/model/comparison.ts';
 import { changeStatus } from '../../../src/registry/change-version.ts';
-import { outlineDocument } from '../../../src/render/outline-document.ts';
+import { outlineDocument } from '../../../src/render/render.ts';
 import { ask } from '../http.ts';
 import { publishVersion } from '../registry.ts';
 import { openServed, type Served } from '../served.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../../src/server/app.ts';
 import { listen, type Listening } from '../../../src/server/listen.ts';
-import { outlineDocument } from '../../../src/render/outline-document.ts';
+import { outlineDocument } from '../../../src/render/render.ts';
 import { ask } from '../http.ts';
 import { createTestQueue, createTestRegistry, publishVersion, setStatus, type TestRegistry } from '../registry.ts';
 

@@ -3,7 +3,7 @@ import { createApp } from '../../../src/server/app.ts';
 import { listen, type Listening } from '../../../src/server/listen.ts';
 import { createKey } from '../../../src/registry/keys/keys.ts';
 import { openShards } from '../../../src/search/ranking/shards.js';
-import { outlineDocument } from '../../../src/render/outline-document.ts';
+import { outlineDocument } from '../../../src/render/render.ts';
 import { ask, type Answer } from '../http.ts';
 import { changeResource, createTestQueue, createTestRegistry, publishVersion, type TestRegistry } from '../registry.ts';
 
