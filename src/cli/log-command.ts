@@ -25,43 +25,66 @@ export function logCommand(): Command {
     .action(async (name: string, _options: unknown, command: Command) => {
       const { coordinate } = requireCoordinate(name);
       const { json = false, registry: url } = command.optsWithGlobals<CommonOptions & { registry?: string }>();
-      const registry = url === undefined ? null : await openRegistryAt(url, coordinate.org);
-      const changes: Change[] = [];
-      const take = (change: Change) => {
-        if (json) changes.push(change);
-        else print(formatChange(change));
-      };
-      const count =
-        registry === null
-          ? await withStore(command, ({ refs }) => each(refs.history<Resource>(resourceRef(coordinate)), take))
-          : await each(registry.demandAll<Change>(auditPath(coordinate)), take);
-      if (count === 0) return printRejected(command, coordinate, registry);
-      const connection =
-        registry === null
-          ? await withStore(command, (opened) => connectionOf(opened, coordinate))
-          : await connectionAt(registry, coordinate);
-      if (json) printJson({ changes, connection });
-      else if (connection !== null) complain(formatStanding(connection));
+      const show = (trail: Trail) => printTrail(trail, coordinate, json);
+      if (url === undefined) return withStore(command, (opened) => show(trailHere(opened, coordinate)));
+      return show(trailAt(await openRegistryAt(url, coordinate.org), coordinate));
     });
 }
 
+/** What is known of a resource, in the data folder or in a running registry. */
+interface Trail {
+  changes: AsyncIterable<Change>;
+  /** Null: it has no connection. */
+  connection(): Promise<Standing | null>;
+  /** Those of its organization. */
+  repositories(): Promise<FollowedRepository[]>;
+}
+
+function trailHere(registry: Registry, coordinate: Coordinate): Trail {
+  return {
+    changes: registry.refs.history<Resource>(resourceRef(coordinate)),
+    connection: () => connectionOf(registry, coordinate),
+    async repositories() {
+      const { describeRepositories } = await import('../sync/owners/describe-followed.ts');
+      return describeRepositories(registry, coordinate.org);
+    },
+  };
+}
+
+function trailAt(registry: RegistryClient, { type, slug }: Coordinate): Trail {
+  return {
+    changes: registry.demandAll<Change>(`/v1/audit?resource=${encodeURIComponent(`${type}/${slug}`)}&`),
+    async connection() {
+      const { status, body } = await registry.ask('GET', `/v1/${type}/${slug}/connection`);
+      return status === 200 ? standingOf(body as unknown as Standing) : null;
+    },
+    repositories: () => Array.fromAsync(registry.demandAll<FollowedRepository>('/v1/repositories?')),
+  };
+}
+
+async function printTrail(trail: Trail, coordinate: Coordinate, json: boolean): Promise<void> {
+  const changes: Change[] = [];
+  let count = 0;
+  for await (const { generation, at, actor, origin, action } of trail.changes) {
+    count++;
+    if (json) changes.push({ generation, at, actor, origin, action });
+    else print([generation, at, actor, origin ?? '-', action].join('\t'));
+  }
+  if (count === 0) return printRejected(await trail.repositories(), nameOf(coordinate), json);
+  const connection = await trail.connection();
+  if (json) printJson({ changes, connection });
+  else if (connection !== null) complain(formatStanding(connection));
+}
+
 /** Prints why a resource of which nothing was ever published is not there. Throws `not_found` if no repository has it. */
-async function printRejected(command: Command, coordinate: Coordinate, registry: RegistryClient | null): Promise<void> {
-  const name = nameOf(coordinate);
-  const repositories =
-    registry === null
-      ? await withStore(command, async (opened) => {
-          const { describeRepositories } = await import('../sync/owners/describe-followed.ts');
-          return describeRepositories(opened, coordinate.org);
-        })
-      : await Array.fromAsync(registry.demandAll<FollowedRepository>('/v1/repositories?'));
+function printRejected(repositories: readonly FollowedRepository[], name: string, json: boolean): void {
   const all = repositories.flatMap(({ repository, rejected = [] }) =>
     rejected.map((document) => ({ repository, ...document })),
   );
   const rejected = all.find(({ resource }) => resource === name);
   if (rejected === undefined) throw new RegistryError('not_found', `${name} does not exist.`);
   process.exitCode = 1;
-  if (command.optsWithGlobals<CommonOptions>().json) return printJson({ changes: [], connection: null, rejected });
+  if (json) return printJson({ changes: [], connection: null, rejected });
   const { outcome, repository, path, since, detail } = rejected;
   print([outcome, since ?? '-', `${repository} ${path}`, detail ?? '-'].join('\t'));
   complain(`No version of ${name} was published yet.`);
@@ -78,12 +101,6 @@ async function connectionOf(registry: Registry, coordinate: Coordinate): Promise
   return standingOf(connectionState(repository?.value ?? null, document));
 }
 
-/** As `connectionOf`, from a running registry. */
-async function connectionAt(registry: RegistryClient, { type, slug }: Coordinate): Promise<Standing | null> {
-  const { status, body } = await registry.ask('GET', `/v1/${type}/${slug}/connection`);
-  return status === 200 ? standingOf(body as unknown as Standing) : null;
-}
-
 type Standing = Pick<ReturnType<typeof connectionState>, 'state' | 'detail' | 'since'>;
 
 /** Keeps only the three members that are printed. */
@@ -94,22 +111,4 @@ function standingOf({ state, detail, since }: Standing): Standing {
 function formatStanding({ state, detail, since }: Standing): string {
   const why = detail === null ? '' : `: ${detail}`;
   return `connection ${shownState(state).text}${since === null ? '' : ` since ${since}`}${why}`;
-}
-
-function auditPath({ type, slug }: Coordinate): string {
-  return `/v1/audit?resource=${encodeURIComponent(`${type}/${slug}`)}&`;
-}
-
-/** Passes each change on with only its printed members. Returns the number of changes. */
-async function each(changes: AsyncIterable<Change>, take: (change: Change) => void): Promise<number> {
-  let count = 0;
-  for await (const { generation, at, actor, origin, action } of changes) {
-    take({ generation, at, actor, origin, action });
-    count++;
-  }
-  return count;
-}
-
-function formatChange({ generation, at, actor, origin, action }: Change): string {
-  return [generation, at, actor, origin ?? '-', action].join('\t');
 }

@@ -11,7 +11,7 @@ import { splitTarget } from '../server/read/read-request.ts';
 import { nameRoute } from '../server/request.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { SignedIn } from '../server/server-context.ts';
-import { documentBodyBytes, ownDescription, plainBodyBytes } from '../server/v1/api-description.ts';
+import { documentBodyBytes, matchSegments, ownDescription, plainBodyBytes } from '../server/v1/api-description.ts';
 import { createRateLimit } from '../server/rate-limit.ts';
 import { typedIn, type Typed } from './fields.ts';
 import { approvalPages } from './approvals.ts';
@@ -44,7 +44,6 @@ import { sitePages } from '../sites/console/site-views.ts';
 import { showForm, showTyped, submitForm } from './submit.ts';
 import { nobodys, type Console, type ConsoleRequest } from './console-request.ts';
 import { webhookForms } from './webhook-views.ts';
-import { decodeSegment } from '../model/escape.ts';
 
 /** Every form about an organization: those of the description, and those with code of their own. */
 export function organizationForms(): Form[] {
@@ -244,24 +243,12 @@ async function homeOf({ principal }: SignedIn, { refs }: Registry): Promise<stri
 
 function among(all: readonly Route[], org: string, rest: readonly string[]) {
   for (const route of all) {
-    const params = match(route.path.split('/').slice(1), rest);
-    if (params !== null) return { route, org, params };
+    const template = route.path.split('/').slice(1);
+    const params = matchSegments(
+      template.map((part) => part.replace(/^:(.+)/, '{$1}')),
+      rest,
+    );
+    if (params !== null && isResourceType(params['type'] ?? 'apis')) return { route, org, params };
   }
   return null;
-}
-
-function match(pattern: readonly string[], segments: readonly string[]): Record<string, string> | null {
-  if (pattern.length !== segments.length) return null;
-  const params: Record<string, string> = {};
-  for (const [index, wanted] of pattern.entries()) {
-    const segment = segments[index]!;
-    if (!wanted.startsWith(':')) {
-      if (segment !== wanted) return null;
-      continue;
-    }
-    const value = URL.canParse(`x:/${segment}`) ? decodeSegment(segment) : null;
-    if (value === null || (wanted === ':type' && !isResourceType(value))) return null;
-    params[wanted.slice(1)] = value;
-  }
-  return params;
 }

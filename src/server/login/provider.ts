@@ -31,14 +31,14 @@ export interface DiscoveryOptions {
   client: { id: string; secret: string } | null;
   monotonic: () => number;
   log: Log;
-  /** Seconds for one request to the issuer. */
-  timeout?: number;
 }
 
 /** Metadata is refreshed after an hour, and after a failure at the earliest after 2 s. */
 const maxAge = 3_600_000;
 const pause = 2_000;
 const attempts = 2;
+/** Seconds for one request to the issuer. */
+const patience = 5;
 
 /**
  * An issuer's metadata (OpenID Connect Discovery 1.0), fetched when first needed, so that a
@@ -46,13 +46,7 @@ const attempts = 2;
  * fetched; otherwise the last known metadata stays in use. Signatures are always checked. Throws
  * `malformed` if the issuer is neither https nor on this machine.
  */
-export function createDiscovery({
-  issuer,
-  client,
-  monotonic,
-  log,
-  timeout = 5,
-}: DiscoveryOptions): () => Promise<Configuration> {
+export function createDiscovery({ issuer, client, monotonic, log }: DiscoveryOptions): () => Promise<Configuration> {
   if (!isSecureUrl(issuer)) throw new RegistryError('malformed', `The issuer ${issuer} must be an https URL.`);
   let discovered: { configuration: Configuration; at: number } | null = null;
   let failure: { error: RegistryError; at: number } | null = null;
@@ -69,7 +63,7 @@ export function createDiscovery({
           {
             execute: [allowInsecureRequests, enableNonRepudiationChecks],
             [customFetch]: (url, options) => askIssuer(url, options as RequestInit),
-            timeout,
+            timeout: patience,
           },
         );
         assertPlaces(configuration, client === null ? ['jwks_uri'] : places);

@@ -45,12 +45,7 @@ import { bytesOf, pageSharing, sendPage } from '../send-page.ts';
 /** Whether a request target is a read of the registry. The catalogs of organizations are discovery documents. */
 export function isRead(target: string): boolean {
   if (/^\/@[^/]+\/catalog(?:\.json|-info\.yaml)(?:$|\?)/.test(target)) return false;
-  return (
-    target.startsWith('/@') ||
-    target.startsWith('/%40') ||
-    target.startsWith('/sites/') ||
-    /^https?:\/\/[^/]*\/(?:@|%40|sites\/)/i.test(target)
-  );
+  return ['/@', '/%40', '/sites/'].some((start) => target.startsWith(start));
 }
 
 /**

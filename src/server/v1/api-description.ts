@@ -144,8 +144,9 @@ export function matchRoute(
 /** Parameters that take the rest of a path, with its slashes. */
 const takesRest = ['{page}', '{file}'];
 
-function matchSegments(template: readonly string[], all: readonly string[]): Record<string, string> | null {
-  const last = template.at(-1)!;
+/** The decoded parameters of a path that fits a template, by their names; null if it does not. */
+export function matchSegments(template: readonly string[], all: readonly string[]): Record<string, string> | null {
+  const last = template.at(-1) ?? '';
   const hasRest = takesRest.includes(last) && all.length >= template.length;
   const rest = hasRest ? decodeRest(all.slice(template.length - 1)) : null;
   const segments = hasRest ? [...all.slice(0, template.length - 1), ''] : all;
@@ -157,20 +158,16 @@ function matchSegments(template: readonly string[], all: readonly string[]): Rec
       if (segment !== wanted) return null;
       continue;
     }
-    const value = hasRest && wanted === last ? rest : decoded(segment);
+    const value = hasRest && wanted === last ? rest : decodeSegment(segment);
     if (value === null) return null;
     values[wanted.slice(1, -1)] = value;
   }
   return values;
 }
 
-function decoded(segment: string): string | null {
-  return segment.includes('%') ? decodeSegment(segment) : segment;
-}
-
 /** The rest of a path, decoded. Clients may encode its slashes (RFC 3986 §2.2). */
 function decodeRest(segments: readonly string[]): string | null {
-  const parts = segments.flatMap((segment) => segment.split(/%2f/i)).map(decoded);
+  const parts = segments.flatMap((segment) => segment.split(/%2f/i)).map(decodeSegment);
   return parts.includes(null) ? null : parts.join('/');
 }
 
