@@ -23,6 +23,7 @@ import { readableKinds } from './kinds.ts';
 //   flag          <span>: required, deprecated, read-only, write-only; the first two have their word as a class, too
 //   limits        <span>: constraints and default of a value
 //   values        <p> or <details>: an enum's values or short examples, each a <code>
+//   responses     <div>: the responses; with scripts the fields of the one that is open stand below the list of all
 //   response      <details>, or <p> where there is no more to say: <b class="status s2"> (s1 to s5; sx for others) and a description
 //   media         <div>: one body: <code> of each media type, .type, then the schema and examples; bodies that differ are .answers
 //   of            <code>: the media type of a body that has one, in the heading or the summary above it

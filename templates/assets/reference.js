@@ -30,6 +30,7 @@ addEventListener('code', ({ target }) => {
   colour(target);
 });
 addEventListener('toggle', ({ target }) => target.matches?.('.later') && showLater(target), true);
+addEventListener('toggle', ({ target }) => target.matches?.('.responses > [open]') && closeOthers(target), true);
 goToField();
 addEventListener('hashchange', goToField);
 addEventListener('storage', ({ key }) => key?.startsWith('try ') && key.endsWith(' server') && showAll());
@@ -123,22 +124,35 @@ function addLater(type) {
 }
 
 /**
- * The server of all requests and their credentials, at the top of the page: a part of the form for a request, loaded when it is
- * opened. It keeps them in this tab, and samples are written for the server. So is the language of samples.
+ * What all requests have in common, at the top of the page: their server, credentials, and the language of samples. A tab keeps
+ * them, as it does those of the form for a request (`try.js`), of which a part is loaded here for what has more fields: variables,
+ * sign-in, other credentials.
  */
 function addAsk() {
   const ask = document.querySelector('.ask');
+  const given = document.querySelector('.intro')?.dataset.ask;
   if (ask === null) return;
   const language = ask.querySelector('select');
   for (const [value, text] of Object.entries(languages)) language.append(new Option(text, value));
   language.value = chosen;
   language.addEventListener('change', () => choose(language.value));
   shown.add(() => (language.value = chosen));
+  const form = document.querySelector('[data-try]').dataset.try;
   const details = ask.querySelector('details');
+  const rows = document.createElement('div');
+  details.before(rows);
+  const { servers, schemes, isMore } = JSON.parse(given ?? '{"servers":[],"schemes":[],"isMore":true}');
+  details.hidden = !isMore;
+  const fill = () =>
+    rows.replaceChildren(serverRow(form, servers), ...schemes.flatMap((one) => credentialRows(form, one)));
+  fill();
   details.addEventListener('toggle', () => {
+    // The form has the same fields.
+    rows.hidden = details.open;
+    if (!details.open) return fill();
     if (details.querySelector('iframe') !== null) return;
     const frame = Object.assign(document.createElement('iframe'), { title: 'Server and authorization' });
-    frame.src = `${document.querySelector('[data-try]').dataset.try}#settings`;
+    frame.src = `${form}#settings`;
     frame.addEventListener('load', () => {
       const content = frame.contentDocument.getElementById('content');
       new ResizeObserver(() => (frame.style.height = `${content.offsetHeight}px`)).observe(content);
@@ -147,14 +161,70 @@ function addAsk() {
   });
 }
 
-/** What this tab keeps of the server (`try.js`): the base of the samples, and what it is to be. */
-function serverKept(operation) {
-  const { dataset } = operation.closest('[data-try]') ?? {};
+/** A choice of the servers that the document names; where it names none with a host, a field for the reader's own. */
+function serverRow(form, servers) {
+  const before = serverKept(form);
+  const whole = (url, host = 'https://SERVER') =>
+    (/^https?:\/\//i.test(url) ? url : host + url.replace(/^(?!\/|$)/, '/')).replace(/\/$/, '');
+  const from = whole(servers[0]?.[1] ?? '');
+  const isNamed = servers.some(([, usual]) => /^https?:/i.test(usual));
+  const control = document.createElement(isNamed ? 'select' : 'input');
+  if (isNamed) {
+    const texts = servers.map(([url, usual]) => [url, url === before.url ? before.to : whole(usual)]);
+    for (const [url, text] of texts) control.append(new Option(text, url, false, url === before.url));
+  } else Object.assign(control, { type: 'url', placeholder: 'https://SERVER', value: before.yours ?? '' });
+  control.addEventListener('input', () => {
+    const { value } = control;
+    const named = servers.find(([url]) => isNamed && url === value);
+    const to = named ? whole(named[1]) : whole(servers[0]?.[1] ?? '', value.replace(/\/+$/, '') || undefined);
+    keptOf(form, 'server', JSON.stringify({ ...(named ? { url: value } : { yours: value }), from, to }));
+    showAll();
+  });
+  return labelled('Server', control);
+}
+
+/** The fields of a credential, each with the name under which the tab keeps it (`try.js`). */
+function fieldsOf([, type, kind, key]) {
+  if (type === 'apiKey') return [['key', key]];
+  if (type === 'basic' || kind.toLowerCase() === 'basic')
+    return [
+      ['user', 'User name'],
+      ['password', 'Password'],
+    ];
+  return ['http', 'oauth2', 'openIdConnect'].includes(type) ? [['token', 'Token']] : [];
+}
+
+function credentialRows(form, scheme) {
+  const [name] = scheme;
+  return fieldsOf(scheme).map(([part, text]) => {
+    const type = part === 'user' ? 'text' : 'password';
+    const control = Object.assign(document.createElement('input'), { type, placeholder: name, autocomplete: 'off' });
+    control.value = keptOf(form, `${name} ${part}`) ?? '';
+    control.addEventListener('input', () => keptOf(form, `${name} ${part}`, control.value));
+    return labelled(text, control);
+  });
+}
+
+function labelled(text, control) {
+  const label = document.createElement('label');
+  label.append(text, control);
+  return label;
+}
+
+/** What this tab keeps of an API, under its coordinate, for all versions (`try.js`). With a value: it is kept. */
+function keptOf(form, name, value) {
+  const key = `try ${form?.replace(/@[^@/]*\/try$/, '')} ${name}`;
   try {
-    return JSON.parse(sessionStorage.getItem(`try ${dataset.try.replace(/@[^@/]*\/try$/, '')} server`)) ?? {};
+    if (value !== undefined) sessionStorage.setItem(key, value);
+    return sessionStorage.getItem(key);
   } catch {
-    return {};
+    return null;
   }
+}
+
+/** The base of the samples, and what it is to be. */
+function serverKept(form) {
+  return JSON.parse(keptOf(form, 'server')) ?? {};
 }
 
 /** A button that opens the form for a request. It is a page of its own, loaded when somebody asks for it first. */
@@ -170,7 +240,10 @@ function addTry(operation) {
   button.textContent = 'Try it';
   const samples = operation.querySelector('.samples');
   const curl = samples.querySelector(':scope > pre > code').textContent;
-  button.addEventListener('click', () => openTry(dataset.try, method, path.data, curl, examplesIn(samples)));
+  button.addEventListener('click', () => {
+    const other = samples.querySelector(':scope > .request.chosen code')?.textContent;
+    openTry(dataset.try, method, path.data, other ?? curl, other === undefined ? examplesIn(samples) : []);
+  });
   url.append(button);
 }
 
@@ -213,7 +286,7 @@ function openTry(form, method, path, curl, examples) {
   dialog.showModal();
 }
 
-/** The request: a choice of language and example, and a button that copies. */
+/** The request: a choice of language, media type and example, and a button that copies. */
 function addRequest(samples, code) {
   const curl = code.textContent;
   // The first option after the headers says what the body is.
@@ -234,7 +307,7 @@ function addRequest(samples, code) {
   tools.append(language);
   if (bodies.length > 0) {
     const names = bodies.map((example, at) => [String(at), example.querySelector('summary').textContent.slice(6)]);
-    const example = select('Example', [['', samples.dataset.example ?? 'Example'], ...names]);
+    const example = select('Example', [['', samples.dataset.example || 'Example'], ...names]);
     example.addEventListener('change', () => {
       body = example.value === '' ? null : bodies[Number(example.value)].querySelector('code').textContent;
       written = show();
@@ -242,18 +315,35 @@ function addRequest(samples, code) {
     tools.append(example);
     for (const one of bodies) one.hidden = true;
   }
+  const requests = [...samples.querySelectorAll(':scope > .request')];
+  if (requests.length > 0) {
+    const names = requests.map((one, at) => [String(at), one.querySelector('summary').textContent]);
+    const type = select('Media type', [['', samples.dataset.type], ...names]);
+    type.addEventListener('change', () => {
+      for (const [at, one] of requests.entries()) one.classList.toggle('chosen', type.value === String(at));
+      const example = tools.querySelector('[aria-label=Example]');
+      // The examples are those of the first type.
+      if (example !== null) example.hidden = type.value !== '';
+      written = show();
+    });
+    tools.append(type);
+    for (const one of requests) one.hidden = true;
+  }
   const base = samples.parentElement.querySelector('.url .base');
   const usual = base?.textContent;
   async function show() {
     language.value = chosen;
-    const { from, to } = serverKept(samples);
-    const isOther = from?.endsWith(usual ?? '') && curl.includes(`'${from}`);
-    const text = isOther ? curl.replace(`'${from}`, () => `'${to}`) : curl;
+    const { from, to } = serverKept(samples.closest('[data-try]')?.dataset.try);
+    const other = samples.querySelector(':scope > .request.chosen code');
+    const sample = other?.textContent ?? curl;
+    const isOther = from?.endsWith(usual ?? '') && sample.includes(`'${from}`);
+    const text = isOther ? sample.replace(`'${from}`, () => `'${to}`) : sample;
     if (base) base.textContent = isOther ? to : usual;
-    if (chosen !== 'curl' || body !== null) {
+    const isBody = body !== null && other === null;
+    if (chosen !== 'curl' || isBody) {
       const writer = await loadWriters();
       const request = writer.parseCurl(text);
-      if (body !== null) request.body = { kind: 'json', text: body };
+      if (isBody) request.body = { kind: 'json', text: body };
       code.textContent = writer.languages[chosen](request);
     } else code.textContent = text;
     colour(code);
@@ -309,6 +399,12 @@ function addChoices(samples) {
   }
 }
 
+/** One response is open at a time, below the list of all, until everything is unfolded. */
+function closeOthers(response) {
+  const list = response.parentElement;
+  if (!list.matches('.whole')) for (const one of list.children) if (one !== response) one.open = false;
+}
+
 /** Unfolds or folds everything in one part. */
 function addUnfold(place, part) {
   const button = document.createElement('button');
@@ -317,6 +413,7 @@ function addUnfold(place, part) {
   button.textContent = 'Expand all';
   button.addEventListener('click', () => {
     const isOpen = button.textContent === 'Expand all';
+    for (const list of part.querySelectorAll('.responses')) list.classList.toggle('whole', isOpen);
     for (const details of part.querySelectorAll('details:not(.answer)')) details.open = isOpen;
     button.textContent = isOpen ? 'Collapse all' : 'Expand all';
   });

@@ -304,8 +304,8 @@ test('the request says which of the examples it has', () => {
     expect(checkPage(rendered)).toEqual([]);
     return rendered.html;
   };
-  expect(html(examples)).toContain('<div class="samples" data-example="A &quot;small&quot; one">');
-  expect(html({ small: examples.small })).not.toContain('data-example');
+  expect(html(examples)).toContain('<div class="samples" data-example="A &quot;small&quot; one" data-type="">');
+  expect(html({ small: examples.small })).toContain('data-example=""');
 });
 
 test('a response of several media types is shown as JSON and as XML', () => {

@@ -1,5 +1,5 @@
 import { viewOperation } from '../../src/render/openapi/operation-view.ts';
-import { sampleBody } from '../../src/render/openapi/sample-body.ts';
+import { bodyTypes, sampleBody } from '../../src/render/openapi/sample-body.ts';
 import { createSchemas } from '../../src/render/schema/schemas.ts';
 
 export type Code = (request: unknown) => string;
@@ -39,7 +39,7 @@ export function bodyOf(content: object) {
   const document = documentWith(content);
   const value = (document['paths'] as { '/pets': { post: Record<string, unknown> } })['/pets'].post;
   const operation = { method: 'POST', path: '/pets', isWebhook: false, item: {}, value };
-  return sampleBody(createSchemas(document, 'openapi', 0), viewOperation(document, operation));
+  return sampleBody(createSchemas(document, 'openapi', 0), bodyTypes(viewOperation(document, operation))[0]);
 }
 
 export const xml = [

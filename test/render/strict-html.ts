@@ -36,7 +36,7 @@ const children = new Map(Object.entries(allowedIn).map(([name, names]) => [name,
 
 /** The classes of the list at the top of `src/render/render.ts`. */
 const classes =
-  /^(?:reference|intro|operation|schema|rule|url|description|props|options|type|limits|later|values|response|media|samples|answers?|about|parts|table|base|of|auth|example|more|nav|image|index(?: names)?|count|method(?: (?:get|put|post|delete|patch))?|flag(?: (?:required|deprecated))?|status s[1-5x]|severity (?:error|warn|info|hint|off))$/;
+  /^(?:reference|intro|operation|schema|rule|url|description|props|options|type|limits|later|values|responses?|media|samples|answers?|about|parts|table|base|of|auth|example(?: request)?|more|nav|image|index(?: names)?|count|method(?: (?:get|put|post|delete|patch))?|flag(?: (?:required|deprecated))?|status s[1-5x]|severity (?:error|warn|info|hint|off))$/;
 
 const attributes: Record<string, RegExp> = {
   ...Object.fromEntries(['h3', 'h4', 'h5', 'h6'].map((name) => [`${name} id`, /^section\/[A-Za-z0-9._-]+$/])),
@@ -49,6 +49,8 @@ const attributes: Record<string, RegExp> = {
   'img height': /^\d{1,5}$/,
   'img loading': /^lazy$/,
   'div data-example': /^[^]*$/,
+  'div data-type': /^[^]*$/,
+  'section data-ask': /^\{[^]*\}$/,
   'th scope': /^(?:col|row)$/,
   'pre tabindex': /^0$/,
   'div tabindex': /^0$/,

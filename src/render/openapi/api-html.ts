@@ -9,7 +9,7 @@ import { methodHtml, docsHtml, operationHtml, operationLine, securityHtml } from
 import { listOf, objectOf, textOf, entriesOf } from '../json-value.ts';
 import { externalDocsOf } from './operation-view.ts';
 import { serverUrls } from './outline-api.ts';
-import { unknownServer } from './sample-request.ts';
+import { unknownServer, usualUrl } from './sample-request.ts';
 import { sampleOf } from '../schema/sample-value.ts';
 import { schemaHtml } from '../schema/schema-html.ts';
 import { exampleHtml } from './sample-html.ts';
@@ -211,12 +211,29 @@ function introHtml(page: Page, api: Api): Html {
   ];
   const docs = externalDocsOf(document['externalDocs']);
   const facts = joinHtml([serversHtml(page, api), ...links]);
-  return markup`<section class="intro">
+  return markup`<section class="intro" data-ask="${JSON.stringify(askOf(page, api))}">
     ${page.descriptions.block(textOf(info['summary']), 3)}${page.descriptions.main(textOf(info['description']), 2)}${docsHtml(docs)}
     ${lengthOf(facts) === 0 ? nothing : markup`<dl>${facts}</dl>`}
     ${glanceHtml(page, api, textOf(info['description']))}
     ${schemesHtml(page, api)}
   </section>`;
+}
+
+/**
+ * What a reader can choose for all requests (`reference.js`): servers as written and with the usual values of their variables, and the
+ * schemes that the document wants first: name, type, kind, and name of the key. `isMore`: the form for a request has other fields.
+ */
+function askOf({ document, security }: Page, { security: all }: Api): object {
+  const written = listOf(document['servers']).map(objectOf);
+  const usual = (url: string, at: number) => [url.slice(0, 500), usualUrl(url, written[at]?.['variables'])] as const;
+  const servers = serverUrls(document).slice(0, 20).map(usual);
+  const needed = security.find((one) => one.length > 0)?.map(({ scheme }) => scheme) ?? [all[0]?.name];
+  const schemes = all
+    .filter(({ name }) => needed.includes(name))
+    .slice(0, 3)
+    .map(({ name, scheme }) => [name, ...['type', 'scheme', 'name'].map((key) => textOf(scheme[key]).slice(0, 100))]);
+  const hasOthers = schemes.length < all.length || schemes.some(([, type]) => type === 'oauth2');
+  return { servers, schemes, isMore: hasOthers || servers.some(([url]) => url.includes('{')) };
 }
 
 function fact(name: string, url: string, label: string): Html {

@@ -253,12 +253,12 @@ function responsesHtml(page: Page, responses: readonly Response[], room: Room, a
   const main = shareOf(room, 0.6);
   const others = responses.length - 1;
   return markup`<h4>Responses</h4>
-    ${responses.slice(0, 200).map((response, at) => {
+    <div class="responses">${responses.slice(0, 200).map((response, at) => {
       const isOpen = response === opened;
       const choice = anchor === null || response.media.length < 2 ? null : `${anchor}/response/${at}`;
       const part = isOpen ? 1 : 1 / others;
       return responseHtml(page, response, isOpen ? main : room, { isOpen, part, choice });
-    })}`;
+    })}</div>`;
 }
 
 interface Showing extends Pick<Bodies, 'part' | 'choice'> {

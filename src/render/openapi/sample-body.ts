@@ -142,14 +142,26 @@ export type SampleBody =
 /** The media types of bodies that samples show, best first. */
 const order = [isJson, isForm, isMultipart, isXml, isText, () => true];
 
-/** An example body: of the easiest media type that the operation takes, with the author's example if there is one. */
-export function sampleBody(schemas: Schemas, { body }: OperationView): SampleBody | null {
-  const all = (body?.media ?? []).flatMap((media) => media.types.map((type) => ({ media, type })));
-  for (const isOne of order) {
-    const preferred = all.find(({ type }) => isOne(type));
-    if (preferred !== undefined) return bodyOf(schemas, preferred.media, preferred.type);
-  }
-  return null;
+/** A media type that a sample request can have. */
+export interface BodyType {
+  media: Media;
+  type: string;
+}
+
+/** The media types of an operation's body, the easiest first. Those that would have equal samples are one. */
+export function bodyTypes({ body }: OperationView): BodyType[] {
+  const all = (body?.media ?? []).flatMap((media) =>
+    media.types.map((type) => ({ media, type, kind: order.findIndex((isOne) => isOne(type)) })),
+  );
+  const one = all.filter(
+    (each, at) => all.findIndex(({ media, kind }) => media === each.media && kind === each.kind) === at,
+  );
+  return one.toSorted((a, b) => a.kind - b.kind);
+}
+
+/** An example body of this media type, with the author's example if there is one. */
+export function sampleBody(schemas: Schemas, chosen: BodyType | undefined): SampleBody | null {
+  return chosen === undefined ? null : bodyOf(schemas, chosen.media, chosen.type);
 }
 
 function bodyOf(schemas: Schemas, media: Media, written: string): SampleBody {

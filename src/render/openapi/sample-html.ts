@@ -7,7 +7,7 @@ import { listOf, objectOf, textOf } from '../json-value.ts';
 import type { Page } from '../page.ts';
 import { nameText } from '../markdown.ts';
 import { curlOf, sampleRequest } from './sample-request.ts';
-import { bodyText } from './sample-body.ts';
+import { bodyText, bodyTypes, type BodyType } from './sample-body.ts';
 
 // Most examples of a body, and most bodies of responses.
 const maxExamples = 10;
@@ -23,9 +23,15 @@ export function samplesHtml(
   view: OperationView,
   { anchor, security }: { anchor: string; security: readonly Requirement[] },
 ): Html {
-  const request = operation.isWebhook
-    ? nothing
-    : markup`<pre tabindex="0"><code>${curlOf(sampleRequest(schemas, operation, view, security))}</code></pre>`;
+  // Of each media type a request, of which the first is on the page and the others are in folds.
+  const [first, ...types] = operation.isWebhook ? [] : bodyTypes(view).slice(0, maxExamples);
+  const curl = (type?: BodyType) =>
+    markup`<pre tabindex="0"><code>${curlOf(sampleRequest(schemas, operation, view, security, type))}</code></pre>`;
+  const request = operation.isWebhook ? nothing : curl(first);
+  const requests = types.map(
+    (one) =>
+      markup`<details class="example request"><summary>${nameText(one.type, 100)}</summary>${curl(one)}</details>`,
+  );
   const bodies = (view.body?.media ?? []).flatMap((media) => bodyExamples(media));
   // The first is in the request already, if it is small.
   const [main] = bodies;
@@ -44,10 +50,9 @@ export function samplesHtml(
       ? markup`<details class="example" open>${inside}</details>`
       : markup`<details class="example">${inside}</details>`;
   });
-  const all = markup`${request}${writtenCode(operation)}${examples}${answersHtml(answers, anchor)}`;
-  return name === ''
-    ? markup`<div class="samples">${all}</div>`
-    : markup`<div class="samples" data-example="${name}">${all}</div>`;
+  const all = markup`${request}${requests}${writtenCode(operation)}${examples}${answersHtml(answers, anchor)}`;
+  const type = types.length > 0 ? nameText(first!.type, 100) : '';
+  return markup`<div class="samples" data-example="${name}" data-type="${type}">${all}</div>`;
 }
 
 /** Samples that the author wrote (`x-codeSamples`, as other tools show them). */

@@ -1,4 +1,4 @@
-import { sampleBody, type SampleBody, pathText, plainText, queryText } from './sample-body.ts';
+import { bodyTypes, sampleBody, type SampleBody, pathText, plainText, queryText } from './sample-body.ts';
 import { entriesOf, objectOf, listOf, textOf, dereference } from '../json-value.ts';
 import type { OperationView, Parameter, Requirement } from './operation-view.ts';
 import type { ApiOperation } from './list-operations.ts';
@@ -18,12 +18,13 @@ export interface SampleRequest {
   body: SampleBody | null;
 }
 
-/** Creates an example request: required parts only, with examples from the document. */
+/** Creates an example request: required parts only, with examples from the document, and a body of the type. */
 export function sampleRequest(
   schemas: Schemas,
   operation: ApiOperation,
   view: OperationView,
   security: readonly Requirement[],
+  type = bodyTypes(view)[0],
 ): SampleRequest {
   const { document } = schemas;
   const given = (place: string, write: (parameter: Parameter, value: unknown) => string) =>
@@ -33,7 +34,7 @@ export function sampleRequest(
       .map((one): [string, string] => [one.name, write(one, parameterValue(schemas, one)).slice(0, 2000)]);
   let target = operation.path;
   for (const [name, text] of given('path', pathText)) target = target.replaceAll(`{${name}}`, () => text || '-');
-  const body = sampleBody(schemas, view);
+  const body = sampleBody(schemas, type);
   const keys = credentials(document, security);
   const query = [
     ...keys.query,
@@ -75,7 +76,12 @@ export function serverOf(
 ): string {
   const written = view.servers[0] ?? serverUrls(document)[0] ?? '';
   const [server] = [value, item, document].map((from) => listOf(from['servers'])).find((list) => list.length > 0) ?? [];
-  const url = entriesOf(objectOf(server)['variables'])
+  return usualUrl(written, objectOf(server)['variables']);
+}
+
+/** A server's URL with the defaults of its variables. */
+export function usualUrl(written: string, variables: unknown): string {
+  const url = entriesOf(variables)
     .slice(0, 20)
     .reduce((text, [name, one]) => {
       const variable = objectOf(one);

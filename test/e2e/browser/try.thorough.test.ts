@@ -130,6 +130,18 @@ beforeAll(async () => {
   };
   await site.publish('@acme/apis/try', 'try.json', JSON.stringify(document));
   const body = { content: { 'application/json': { schema, example: { name: 'Ann' } } } };
+  const named = (name: string) => ({
+    content: { 'application/json': { schema: { type: 'object', properties: { [name]: { type: 'string' } } } } },
+  });
+  const person = { type: 'object', required: ['name'], properties: { name: properties.name }, xml: { name: 'person' } };
+  const content = { 'application/json': { schema: person }, 'application/xml': { schema: person } };
+  const responses = {
+    200: { description: 'Well', ...named('paid') },
+    404: { description: 'Not there', ...named('reason') },
+  };
+  const several = { '/order': { post: { operationId: 'order', requestBody: { content }, responses } } };
+  const about = { openapi: '3.1.0', info: { title: 'Several', version: '1.0.0' }, servers: [{ url: target.url }] };
+  await site.publish('@acme/apis/several', 'several.json', JSON.stringify({ ...about, paths: several }));
   const bare = { openapi: '3.1.0', info: { title: 'Bare', version: '1.0.0' } };
   const paths = { '/form': { post: { operationId: 'form', requestBody: body, responses: ok } } };
   await site.publish('@acme/apis/bare', 'bare.json', JSON.stringify({ ...bare, paths }));
@@ -227,6 +239,63 @@ describe.skipIf(!canRun)(`requests from a page${whySkipped}`, () => {
     await expect.poll(() => other.page.locator('[id="operation/form"] .base').textContent()).toBe(`${target.url}/live`);
   });
 
+  test('server and token are at hand without a click, and the form with variables has the same', async () => {
+    await using watched = await browser.open({ viewport: { width: 1440, height: 900 } });
+    const { page, wrong } = watched;
+    await page.goto(`${site.url}/@acme/apis/try`);
+    const ask = page.locator('.ask');
+    await ask.getByLabel('Token').fill('at once');
+    await ask.getByLabel('Server').selectOption(target.url);
+    const sample = page.locator('[id="operation/form"] .samples > pre > code');
+    await expect.poll(() => sample.textContent()).toContain(`'${target.url}/form'`);
+    const form = await openForm(page, 'form');
+    expect(await send(form)).toMatchObject({ line: 'POST /form', authorization: 'Bearer at once' });
+    await page.reload();
+    expect(await ask.getByLabel('Server').inputValue()).toBe(target.url);
+    await ask.locator('summary').click();
+    await ask.getByLabel('Server').waitFor({ state: 'hidden' });
+    await page.frameLocator('.ask iframe').getByLabel('Token').fill('from the form');
+    await ask.locator('summary').click();
+    await expect.poll(() => ask.getByLabel('Token').inputValue()).toBe('from the form');
+    expect(wrong).toEqual([]);
+  });
+
+  test('a body of several media types has a request of each, which the form takes', async () => {
+    await using watched = await browser.open({ viewport: { width: 1440, height: 900 } });
+    const { page, wrong } = watched;
+    await page.goto(`${site.url}/@acme/apis/several#operation/order`);
+    const order = page.locator('[id="operation/order"]');
+    const sample = order.locator('.samples > pre > code');
+    await expect.poll(() => sample.textContent()).toContain('"name": "Ann"');
+    await order.getByLabel('Media type').selectOption('application/xml');
+    await expect.poll(() => sample.textContent()).toContain('<name>Ann</name>');
+    expect(await sample.textContent()).toContain("-H 'Content-Type: application/xml'");
+    await order.getByLabel('Language').selectOption('python');
+    await expect.poll(() => sample.textContent()).toContain('import requests');
+    expect(await sample.textContent()).toContain('<name>Ann</name>');
+    await order.getByRole('button', { name: 'Try it' }).click();
+    const sent = await send(page.frameLocator('.try-dialog iframe'));
+    expect(sent).toMatchObject({ type: 'application/xml', body: expect.stringContaining('<name>Ann</name>') });
+    expect(wrong).toEqual([]);
+  });
+
+  test('all responses are seen at once, with the fields of one below them', async () => {
+    await using watched = await browser.open({ viewport: { width: 1440, height: 900 } });
+    const { page } = watched;
+    await page.goto(`${site.url}/@acme/apis/several#operation/order`);
+    const order = page.locator('[id="operation/order"]');
+    const top = async (text: string) =>
+      (await order.locator('.responses').getByText(text).first().boundingBox())?.y ?? null;
+    expect(await top('paid')).toBeGreaterThan((await top('Not there'))!);
+    await order.getByText('Not there').click();
+    await order.locator('.responses').getByText('reason').waitFor();
+    await order.locator('.responses').getByText('paid').waitFor({ state: 'hidden' });
+    await order.getByRole('button', { name: 'Expand all' }).click();
+    expect(await top('paid')).toBeLessThan((await top('Not there'))!);
+    expect(await top('reason')).toBeGreaterThan((await top('Not there'))!);
+    expect(await allFindings(page)).toEqual([]);
+  });
+
   test('a body of JSON says where it is none, is laid out with all digits, and Tab leaves it', async () => {
     await using watched = await browser.open();
     const { page, wrong } = watched;
@@ -268,8 +337,7 @@ describe.skipIf(!canRun)(`requests from a page${whySkipped}`, () => {
     const sample = page.locator('[id="operation/form"] .samples > pre > code');
     await expect.poll(() => sample.textContent()).toContain("'https://SERVER/form'");
     expect(await page.locator('.intro dd').first().textContent()).toContain('https://SERVER stands for yours');
-    await page.locator('.ask summary').click();
-    const yours = page.frameLocator('.ask iframe').getByLabel('URL');
+    const yours = page.locator('.ask').getByLabel('Server');
     expect(await yours.getAttribute('placeholder')).toBe('https://SERVER');
     await yours.fill('https://api.acme.example/v1/');
     await expect.poll(() => sample.textContent()).toContain("'https://api.acme.example/v1/form'");
