@@ -121,7 +121,7 @@ type Well = Extract<PublishResult, { outcome: 'published' | 'unchanged' }>;
 
 /** The title of the check. `was`: the latest version now. */
 function titleOfPlanned({ tags }: Planned, { outcome, resource, version }: Well, was: string | null): string {
-  if (tags !== null) return 'Valid; the next tag publishes it';
+  if (tags !== null) return `Valid; published when a tag${tags === '*' ? '' : ` ${tags}`} is pushed`;
   const { label } = version;
   const { latest } = resource;
   if (outcome === 'unchanged' && latest === label && was !== label) return `Latest becomes ${label} again`;

@@ -127,7 +127,9 @@ export async function checkPull(
     if ('version' in result && result.outcome === 'published' && room > 0) {
       const seen = await asIs.refs.read(resourceRef(result.resource));
       const newFrom = seen === null ? repository.url : null;
-      const preview = await takePreview(view, result.resource, result.version.label, newFrom);
+      // Nobody knows yet what the tag will say.
+      const shown = document.tags === null ? result.version.label : 'next-tag';
+      const preview = await takePreview(view, relabeled(result.resource, result.version.label, shown), shown, newFrom);
       room -= bytesOf(preview.objects);
       if (room > 0) previews.set(check.name, preview);
     }
@@ -143,11 +145,15 @@ export async function checkPull(
   return { checks: checks.length > 0 ? checks : [nothingChanged(head)], previews, held };
 }
 
-/** The label to judge a document by that a tag publishes; null: its own. What is held for approval is held under its own. */
+/** The label to judge a document by that a tag publishes; null: its own. */
 async function labelBeforeTag(registry: Registry, { coordinate }: Planned): Promise<string | null> {
   const existing = await findResource(registry, coordinate);
-  if (existing === null || (await policyOf(registry, existing)).approval === 'required') return null;
-  return labelForBreak(existing);
+  return existing && labelForBreak(existing);
+}
+
+function relabeled({ versions, latest, ...resource }: Resource, from: string, to: string): Resource {
+  const renamed = versions.map((each) => (each.label === from ? { ...each, label: to } : each));
+  return { ...resource, versions: renamed, latest: latest === from ? to : latest };
 }
 
 function bytesOf(parts: ReadonlyMap<string, Uint8Array>): number {

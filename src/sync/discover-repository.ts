@@ -3,7 +3,7 @@ import { planDocuments, type Plan } from '../plan/discover.ts';
 import { repositoryId, repositoryRef, type Repository } from '../model/connection.ts';
 import { RegistryError } from '../model/errors.ts';
 import { gateSettingsOf, type GateSettings } from '../model/gate.ts';
-import { formatProblem } from '../model/problem.ts';
+import { formatProblem, type Report } from '../model/problem.ts';
 import type { Planned } from '../plan/planned.ts';
 import { statedVersion } from '../plan/release-tags.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -38,21 +38,25 @@ export async function discoverRepository(
 export type Candidate = Pick<Planned, 'path' | 'coordinate' | 'onConflict' | 'exemptions' | 'view'> & {
   /** What a new resource is made with. */
   settings: Pick<Planned, 'ruleset' | 'validation'> & GateSettings;
-  /** Its next tag publishes it. */
-  tagged?: true;
+  /** The pattern of the tags that publish it. */
+  tags?: string;
   /** As for a `PublishRequest`. Rejects as `statedVersion`. */
   stated?: () => Promise<string | null | undefined>;
 };
 
 /**
- * Returns the documents that a sync would publish if these files were the first commit of a repository. Writes
- * nothing. Throws `refused` for an invalid `stele.yaml`.
+ * Returns the documents that a sync would publish if these files were the first commit of a repository, and what is wrong in
+ * `stele.yaml`. Writes nothing. Throws `refused` for an invalid `stele.yaml`.
  */
-export async function candidatesIn(registry: Registry, org: string, snapshot: Snapshot): Promise<Candidate[]> {
+export async function candidatesIn(
+  registry: Registry,
+  org: string,
+  snapshot: Snapshot,
+): Promise<{ candidates: Candidate[]; report: Report }> {
   const repository = { ...unknown, org, url: '', branch: null, credential: null, discover: '' };
   const { documents, isRefused, settings } = await planDocuments(registry, repository, snapshot);
   if (isRefused) throw new RegistryError('refused', settings.report.problems.map(formatProblem).join('\n'));
-  return documents.map((planned) => candidateOf(registry, snapshot, planned));
+  return { candidates: documents.map((planned) => candidateOf(registry, snapshot, planned)), report: settings.report };
 }
 
 function candidateOf(registry: Registry, snapshot: Snapshot, planned: Planned): Candidate {
@@ -64,7 +68,7 @@ function candidateOf(registry: Registry, snapshot: Snapshot, planned: Planned): 
     ...(view && { view }),
     settings: { ruleset, validation, ...gateSettingsOf(planned) },
     ...(exemptions && { exemptions }),
-    ...(planned.tags !== null && { tagged: true }),
+    ...(planned.tags !== null && { tags: planned.tags }),
     stated: () => statedVersion(registry, snapshot, planned),
   };
 }

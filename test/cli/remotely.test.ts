@@ -195,6 +195,32 @@ test('without a key, check goes on after what only a key may ask for', async () 
   }
 });
 
+test('check says what is wrong in stele.yaml, also where documents are well', async () => {
+  const report = { problems: [], counts: { error: 0, warning: 0, info: 0 }, truncated: false };
+  const answer = { outcome: 'published', version: '@acme/apis/a@1.0.0', isNew: true, detail: null, report };
+  await using stub = await openStub([[200, answer], [200, answer]]); // prettier-ignore
+  const folder = await mkdtemp(join(tmpdir(), 'stele-remotely-'));
+  try {
+    await writeFile(join(folder, 'a.yaml'), 'openapi: 3.1.0\ninfo: {title: a, version: 1.0.0}\npaths: {}\n');
+    await writeFile(
+      join(folder, 'stele.yaml'),
+      'resources:\n  - {path: a.yaml, slug: a}\n  - {path: gone.yaml, slug: b}\n',
+    );
+    const check = (...more: string[]) => runHere(['check', '--registry', stub.url, ...more], { cwd: folder, env: { STELE_KEY: 'k' } }); // prettier-ignore
+    expect(await check()).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/stele\.yaml:3:5 .*gone\.yaml/s) as string,
+    });
+    const { stdout } = await check('--json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      documents: [{ outcome: 'published' }],
+      settings: { counts: { error: 1 } },
+    });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
 test('check does not judge what tags publish by the version in the document', async () => {
   const report = { problems: [], counts: { error: 0, warning: 0, info: 0 }, truncated: false };
   const detail = 'Safe changes compared with 1.0.0: 1 safe.';
@@ -204,7 +230,11 @@ test('check does not judge what tags publish by the version in the document', as
     await writeFile(join(folder, 'a.yaml'), 'openapi: 3.1.0\ninfo: {title: a, version: 1.0.0}\npaths: {}\n');
     await writeFile(join(folder, 'stele.yaml'), "resources:\n  - {path: a.yaml, slug: a, tags: 'v*'}\n");
     const ended = await runHere(['check', '--registry', stub.url], { cwd: folder, env: { STELE_KEY: 'k' } });
-    expect(ended).toEqual({ code: 0, stdout: '', stderr: `a.yaml is valid; the next tag publishes it. ${detail}\n` });
+    expect(ended).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: `a.yaml is valid; it is published when a tag v* is pushed. ${detail}\n`,
+    });
     expect(stub.asked.map(({ body }) => JSON.parse(body) as object)).toMatchObject([{ tagged: true }]);
   } finally {
     await rm(folder, { recursive: true });

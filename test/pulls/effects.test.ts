@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Check, PullComment } from '../../src/model/check.ts';
 import { changeResource } from '../../src/registry/change-resource.ts';
+import { anonymous } from '../../src/model/access.ts';
+import { openPreview } from '../../src/registry/preview.ts';
 import { publish } from '../../src/registry/publish.ts';
 import { createUpload } from '../../src/source/upload.ts';
 import { api, open, seven, url, waitFor } from './pulls-scene.ts';
@@ -94,6 +96,22 @@ test('a break that is refused says which version fits', async () => {
   expect(own.summary).toContain('Publish it as 2.0.0 instead of 1.1.0');
 });
 
+test('what the next tag publishes waits for approval by no version in the document, and its preview names none', async () => {
+  const { push, propose, registry } = await openWithComments();
+  await push(api('1.0.0', paths('a', 'b')));
+  const author = { actor: 'operator:test', origin: null };
+  const settings = "resources:\n  - {path: pay.yaml, slug: pay, tags: 'v*', onConflict: reject}\n";
+  const added = await propose({ 'pay.yaml': api('1.0.0', paths('a', 'b', 'c')), 'stele.yaml': settings });
+  const opened = await openPreview(registry, anonymous, added.own.url!.split('/').at(-1)!);
+  expect(opened?.granted.version.label).toBe('next-tag');
+  await changeResource(registry, { org: 'acme', type: 'apis', slug: 'pay' }, { approval: 'required' }, author);
+  const { own } = await propose({ 'pay.yaml': api('1.0.0', paths('a')), 'stele.yaml': settings });
+  expect(own).toMatchObject({
+    state: 'waiting',
+    title: expect.stringContaining('1 breaking change since 1.0.0') as string,
+  });
+});
+
 test('what the next tag publishes is judged by no version in the document', async () => {
   const { push, propose, registry } = await openWithComments();
   await push(api('1.0.0', paths('a', 'b')));
@@ -103,7 +121,7 @@ test('what the next tag publishes is judged by no version in the document', asyn
   const { own } = await propose({ 'pay.yaml': api('1.0.0', paths('a')), 'stele.yaml': settings });
   expect(own).toMatchObject({
     state: 'success',
-    title: 'Valid; the next tag publishes it, 1 breaking change since 1.0.0',
+    title: 'Valid; published when a tag v* is pushed, 1 breaking change since 1.0.0',
   });
   expect(own.summary).not.toContain('Publish it as');
 });

@@ -64,17 +64,18 @@ export function checkCommand(): Command {
       const org = as?.org ?? options.org ?? (await organizationOfKey(remote, null).catch(explainNoOrganization));
       // An empty store: planning here needs only the files.
       const nowhere = { kind: 'fs', path: '' } as const;
-      const { checked, problem } = await withRegistryToRead(
+      const { checked, settings, problem } = await withRegistryToRead(
         command,
         (registry) => checkFiles(registry, remote, org, files, { as, impact: options.impact === true }),
         (config) => ({ ...config, store: nowhere }),
       );
       if (problem !== null && checked.length === 0) throw problem;
+      if (settings.counts.error > 0) process.exitCode ??= 1;
       if (checked.some(({ outcome }) => outcome !== 'published' && outcome !== 'unchanged')) process.exitCode ??= 1;
       for (const { format: each, file } of options.report ?? [])
-        writeFileSync(file, `${formatChecked(checked, each)}\n`);
+        writeFileSync(file, `${formatChecked(checked, settings, each)}\n`);
       const shown = json ? 'json' : format;
-      const text = formatChecked(checked, shown);
+      const text = formatChecked(checked, settings, shown);
       if (text !== '') print(text);
       if (shown !== 'json') for (const one of checked) complain(describe(one));
       if (problem !== null) throw problem;
@@ -101,14 +102,14 @@ async function checkFiles(
   org: string,
   files: readonly string[],
   { as, impact }: { as: Coordinate | null; impact: boolean },
-): Promise<{ checked: (Checked & { upload: Upload })[]; problem: RegistryError | null }> {
+): Promise<{ checked: (Checked & { upload: Upload })[]; settings: Report; problem: RegistryError | null }> {
   const { openWorkTree } = await import('../../source/revision.ts');
   const [{ candidatesIn }, { refusable }] = await Promise.all([
     import('../../sync/discover-repository.ts'),
     import('../../sync/publish-document.ts'),
   ]);
   const { snapshot, root } = await openWorkTree(process.cwd(), registry.config.limits);
-  const all = await candidatesIn(registry, org, snapshot);
+  const { candidates: all, report: settings } = await candidatesIn(registry, org, snapshot);
   const named = files.map((file) => candidatesFor(all, root, file, as));
   const chosen = files.length === 0 ? all : named.flatMap((found) => (typeof found === 'string' ? [] : found));
   const unusable = named.filter((found) => typeof found === 'string');
@@ -116,7 +117,7 @@ async function checkFiles(
   const checkOne = async (
     about: Pick<Checked, 'path' | 'coordinate'>,
     coordinate: Coordinate,
-    { path, view: fileView, stated: readStated, coordinate: _planned, ...settled }: Candidate,
+    { path, view: fileView, stated: readStated, tags, coordinate: _planned, ...settled }: Candidate,
   ): Promise<Checked & { upload: Upload }> => {
     const file = join(root, fileOf({ path, view: fileView }));
     const view = fileView && { overlays: fileView.overlays, audience: fileView.audience };
@@ -130,11 +131,12 @@ async function checkFiles(
       ...document,
       ...settled,
       ...(stated !== undefined && { stated }),
+      ...(tags !== undefined && { tagged: true }),
       ...(view && { view }),
       ...(impact && { impact }),
     };
     const answer = await withProgress(`Checking ${path}`, () => demandOpenly(remote, '/v1/check', body));
-    return { ...about, upload, ...(answer as unknown as Omit<Checked, 'path' | 'coordinate'>) };
+    return { ...about, upload, ...(tags && { tags }), ...(answer as unknown as Omit<Checked, 'path' | 'coordinate'>) };
   };
   const isAnonymous = readOpenTarget(remote).key === undefined;
   /** Without a key, some documents can be checked. */
@@ -155,7 +157,7 @@ async function checkFiles(
       checked.push({ ...about, upload, outcome: 'conflict', version: null, isNew: false, detail, report });
     } else checked.push(result);
   }
-  return { checked, problem };
+  return { checked, settings: seenFromHere(root, settings).report, problem };
 }
 
 /** What a sync would publish from a file, views too; as a text, why that is nothing. */
@@ -174,17 +176,28 @@ function candidatesFor(
   return `${file} would not be published. "stele discover ." says why; --as checks it as a resource.`;
 }
 
-function formatChecked(checked: readonly (Checked & { upload: Upload })[], format: LintFormat): string {
-  if (format === 'json') return formatJson({ documents: checked.map(({ upload: _upload, ...one }) => one) });
+/** `settings`: what is wrong in `stele.yaml`. */
+function formatChecked(
+  checked: readonly (Checked & { upload: Upload })[],
+  settings: Report,
+  format: LintFormat,
+): string {
+  const isWell = settings.problems.length === 0;
+  if (format === 'json') {
+    const documents = checked.map(({ upload: _upload, ...one }) => one);
+    return formatJson({ documents, ...(!isWell && { settings }) });
+  }
   if (format === 'text' || format === 'lines') {
     const texts = checked.map(({ report, upload }) => {
       const seen = seenFromHere(upload.root, report, upload.files);
       return formatLint(seen.report, format, seen.files);
     });
-    return texts.filter((text) => text !== '').join('\n');
+    return [formatLint(settings, format, []), ...texts].filter((text) => text !== '').join('\n');
   }
-  if (format !== 'markdown') return formatFindings(format, checked.flatMap(findingsIn), 'documents');
+  const about = findingsInReport(settings);
+  if (format !== 'markdown') return formatFindings(format, [...about, ...checked.flatMap(findingsIn)], 'documents');
   const parts = checked.map((one) => `**${describe(one)}**\n\n${formatFindings(format, findingsIn(one), one.path)}`);
+  if (!isWell) parts.unshift(formatFindings(format, about, about[0]!.file));
   return parts.join('\n\n');
 }
 
@@ -197,9 +210,11 @@ function findingsIn({ path, outcome, detail, report }: Checked): Finding[] {
   return [...findings, { ...conflict, place: null, url: null, accepted: null }];
 }
 
-function describe({ path, coordinate, outcome, version, isNew, detail, report, impact }: Checked): string {
+function describe({ path, coordinate, outcome, version, isNew, detail, tags, report, impact }: Checked): string {
   const hidden = report.hidden ? ` ${report.hidden} findings are of a ruleset that you may not read.` : '';
-  const fate = version === null ? 'is valid; the next tag publishes it' : `would be published as ${version}`;
+  const tag = tags === undefined || tags === '*' ? 'a tag' : `a tag ${tags}`;
+  const fate =
+    version === null ? `is valid; it is published when ${tag} is pushed` : `would be published as ${version}`;
   if (outcome === 'published')
     return [
       `${path} ${fate}${isNew ? ', a new resource' : ''}.${detail === null ? '' : ` ${detail}`}`,

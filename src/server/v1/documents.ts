@@ -41,7 +41,7 @@ interface DocumentToCheck {
   version?: string;
   stated?: string | null;
   onConflict: OnConflict;
-  /** Whether its next tag publishes it, whose label nobody knows. */
+  /** Whether its next tag publishes it, whose label nobody knows. Default: what the connection says. */
   tagged?: boolean;
   exemptions?: Exemption[];
   /** What a new resource is made with. */
@@ -66,13 +66,14 @@ export async function checkDocument(
     stated,
     onConflict,
     view,
-    tagged = false,
     impact = false,
   } = body.value as DocumentToCheck;
   const coordinate = coordinateIn(name);
   if (impact && principal.kind === 'anonymous')
     throw new RegistryError('unauthenticated', 'To learn whom a version breaks, send a key with the scope read.');
   const existing = await findForCheck(registry, principal, coordinate);
+  const tags = version === null && stated === undefined ? (existing?.connection?.tags ?? null) : null;
+  const { tagged = tags !== null } = body.value as DocumentToCheck;
   await assertRulesetReadable(registry, principal, existing === null ? settings.ruleset : null);
   const isExempt = exemptions !== undefined && (existing === null || existing.connection !== null);
   const reading = forReader(registry, principal);
@@ -101,7 +102,7 @@ export async function checkDocument(
     report.exempted !== undefined &&
     (await checkWith({})).outcome === 'rejected';
   const label = outcome === 'published' || outcome === 'unchanged' ? result.version.label : null;
-  const checked = {
+  const checked: Record<string, unknown> = {
     outcome: outcome === 'rejected' ? outcomeIn(report) : outcome,
     version: label === null ? null : formatCoordinate(coordinate, { kind: 'version', version: label }),
     isNew: existing === null,
@@ -109,7 +110,7 @@ export async function checkDocument(
     report: await showReport(registry, principal, report),
   };
   const turn = { isAwaited: true, signal };
-  if (tagged) return { status: 200, body: { ...checked, ...(await toldOfTag(reading, upload.entry, result, turn)) } };
+  if (tagged) Object.assign(checked, await toldOfTag(reading, upload.entry, result, turn), tags !== null && { tags });
   const next = impact ? nextVersionOf(result) : null;
   if (next === null) return { status: 200, body: checked };
   const { users, ...rest } = await impactOf(reading, principal, next, {

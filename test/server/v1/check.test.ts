@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { shareCompiler } from '../../compile/shared-compiler.ts';
-import { createTestRegistry } from '../registry.ts';
+
+import { changeResource, createTestRegistry } from '../registry.ts';
 import { openApi, unlimited } from './api.ts';
 
 /** What `POST /v1/check` says, and to whom. */
@@ -13,7 +14,8 @@ function payments(version: string, response = 'description: Fine.'): string {
 }
 
 async function openWorld() {
-  const api = await openApi({ ...createTestRegistry(unlimited), compiler });
+  const registry = { ...createTestRegistry(unlimited), compiler };
+  const api = await openApi(registry);
   await api.call('POST', '/v1/rulesets', { body: { name: 'Style', slug: 'style' } });
   await api.call('POST', '/v1/rulesets/style/document', { body: { document: summaries } });
   for (const [slug, visibility] of [
@@ -25,7 +27,7 @@ async function openWorld() {
   }
   const read = await api.makeKey({ scopes: ['read'] });
   const check = (key: string | null, body: object) => api.call('POST', '/v1/check', { key, body });
-  return { api, read, check, [Symbol.asyncDispose]: () => api[Symbol.asyncDispose]() };
+  return { registry, api, read, check, [Symbol.asyncDispose]: () => api[Symbol.asyncDispose]() };
 }
 
 test('a reader is told what publishing would say, of a new resource too, and nothing is stored', async () => {
@@ -123,6 +125,23 @@ test('a document that its next tag publishes is judged by no label', async () =>
   expect(await checked(broken)).toMatchObject({ outcome: 'rejected' });
   await api.call('PATCH', '/v1/apis/pay', { body: { ruleset: '@acme/rulesets/style' } });
   expect(await checked(payments('1.0.0'))).toMatchObject(same);
+});
+
+test('what a connection publishes from tags is checked as what its next tag publishes, unless a version is given', async () => {
+  await using world = await openWorld();
+  const { registry, check, read } = world;
+  const at = { repository: 'https://git.test/a.git', branch: null, path: 'a.yaml', credential: null } as const;
+  const connection = { ...at, tags: 'pay-v*', onConflict: 'revise' } as const;
+  await changeResource(registry, '@acme/apis/pay', (resource) => ({ ...resource, connection }));
+  const body = { coordinate: '@acme/apis/pay', document: payments('1.0.0').replace('/a', '/b'), impact: true };
+  expect((await check(read, body)).json).toMatchObject({
+    outcome: 'published',
+    version: null,
+    tags: 'pay-v*',
+    impact: { users: [] },
+  });
+  expect((await check(read, { ...body, tagged: false })).json).not.toHaveProperty('tags');
+  expect((await check(read, { ...body, stated: '3.0.0' })).json).toMatchObject({ version: '@acme/apis/pay@3.0.0' });
 });
 
 test('exemptions count for a new resource, and not for one that is uploaded', async () => {
