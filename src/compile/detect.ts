@@ -15,7 +15,7 @@ type Found = Pick<Detected, 'type' | 'kind' | 'title'>;
 export function detectFiles(files: readonly FileBytes[], limits: CompileLimits): Detected[] {
   return files.flatMap(({ path, bytes }) => {
     const module = kindOfModule(path);
-    if (module !== null) return [{ path, ...found(module), ...identityOf(null) }];
+    if (module !== null) return [{ path, ...found(module)!, ...identityOf(null) }];
     const parsed = parseAhead(path, bytes, limits);
     const kind = parsed.ok ? (kindOf(parsed.file.value) ?? namedKind(parsed.file)) : looksLike(bytes);
     if (kind === null) return [];
@@ -23,25 +23,23 @@ export function detectFiles(files: readonly FileBytes[], limits: CompileLimits):
   });
 }
 
-function found(kind: Kind, title: string | null = null): Found {
-  return { type: kinds[kind].type, kind, title };
+function found(kind: Kind | undefined, title: string | null = null): Found | null {
+  return kind === undefined ? null : { type: kinds[kind].type, kind, title };
 }
 
 /** Guesses the kind of a file that does not parse, in any encoding that leaves ASCII readable. */
 function looksLike(bytes: Uint8Array): Found | null {
   const text = Buffer.from(bytes).toString('latin1').replaceAll('\0', '');
-  const kind = allKinds.find((each) => documentKinds[each].text?.test(text) === true);
-  return kind === undefined ? null : found(kind);
+  return found(allKinds.find((each) => documentKinds[each].text?.test(text) === true));
 }
 
 function namedKind(file: ParsedFile): Found | null {
-  const kind = allKinds.find((each) => documentKinds[each].isNamed?.(file) === true);
-  return kind === undefined ? null : found(kind);
+  return found(allKinds.find((each) => documentKinds[each].isNamed?.(file) === true));
 }
 
 /** Returns the kind of a parsed document, judged by its root, or null if it is unknown. */
 export function kindOf(value: unknown): Found | null {
   if (!isObject(value)) return null;
   const kind = allKinds.find((each) => documentKinds[each].isRoot(value));
-  return kind === undefined ? null : found(kind, documentKinds[kind].titleIn(value));
+  return found(kind, kind && documentKinds[kind].titleIn(value));
 }

@@ -172,7 +172,9 @@ async function compileEntry(
   const { limits } = input;
   const { files: collected, findings, overLimit } = await collect(input.entry, limits, load, createPathsOf(input.type));
   if (overLimit !== null) return refused([overLimit]);
-  const isRuleset = isCode(input.entry) || typeAs(collected.get(input.entry), input) === 'rulesets';
+  const first = collected.get(input.entry);
+  const isRuleset =
+    isCode(input.entry) || (isParsed(first) && (kindOf(first.value)?.type ?? input.type) === 'rulesets');
   if (interpreter !== null && isRuleset) sayCode(input.entry);
   const code = interpreter === null || !isRuleset ? null : await readCode(input.entry, collected, interpreter, load);
   clearRule();
@@ -240,10 +242,6 @@ async function loadIgnored(
 
 const codeIsOff =
   'The ruleset is code, which is not run here. The operator can allow it with "rulesets.functions" in the configuration.';
-
-function typeAs(entry: ParsedFile | UnparsedFile | undefined, { type }: CompileInput): ResourceType | null {
-  return !isParsed(entry) ? null : (kindOf(entry.value)?.type ?? type);
-}
 
 /** The entry is read first. Its kind decides how references are found in all files. */
 function createPathsOf(type: ResourceType | null): PathsOf {

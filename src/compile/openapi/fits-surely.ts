@@ -332,12 +332,9 @@ function fitsScalar(schema: Schema, value: unknown, dialect: Dialect): Answer {
 /** An unknown format allows everything, as for ajv. */
 function fitsFormat(name: unknown, value: unknown): Answer {
   const format = typeof name === 'string' && Object.hasOwn(fullFormats, name) ? fullFormats[name as 'date'] : true;
-  if (format === true || typeof value !== (isNumeric(format) ? 'number' : 'string')) return true;
+  const isNumeric = isObject(format) && format['type'] === 'number';
+  if (format === true || typeof value !== (isNumeric ? 'number' : 'string')) return true;
   const check: unknown = typeof format === 'object' && 'validate' in format ? format.validate : format;
   if (check instanceof RegExp) return check.test(value as string);
   return typeof check === 'function' ? (check as (value: unknown) => boolean)(value) : null;
-}
-
-function isNumeric(format: unknown): boolean {
-  return isObject(format) && format['type'] === 'number';
 }

@@ -46,7 +46,8 @@ export function cutToMisfits(
       kept['properties'] = parts;
       for (const [name, part] of Object.entries(properties)) {
         if (++steps > maxProperties) return null;
-        const left = cut({ schema: part, file }, valuesUnder(objects, name));
+        const named = objects.map((each) => each[name]).filter((value) => value !== undefined);
+        const left = cut({ schema: part, file }, named);
         if (left === null) return null;
         parts[name] = left;
       }
@@ -74,10 +75,6 @@ export function cutToMisfits(
 /** Whether a property is required depends on them. */
 function flagsOf(schema: Schema): Schema {
   return Object.fromEntries(Object.entries(schema).filter(([key]) => key === 'readOnly' || key === 'writeOnly'));
-}
-
-function valuesUnder(objects: readonly Schema[], name: string): unknown[] {
-  return objects.flatMap((each) => (each[name] === undefined ? [] : [each[name]]));
 }
 
 /** What Redocly hands to a rule with a node. */

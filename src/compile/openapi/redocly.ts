@@ -83,11 +83,6 @@ export function createTree({ files }: Pick<KindInput, 'files'>, reads: 'value' |
     return result;
   }
 
-  /** A single file needs no origins: its nodes keep their pointers. */
-  function copyOf(value: unknown, file: string): unknown {
-    return files.size === 1 ? structuredClone(value) : copy(value, { file, parent: null, key: '' });
-  }
-
   const covered: { node: JsonObject; members: [string, unknown][] }[] = [];
 
   /** Copies the data of an example, renaming members that redocly would follow. */
@@ -108,17 +103,18 @@ export function createTree({ files }: Pick<KindInput, 'files'>, reads: 'value' |
   }
 
   function documentOf(path: string): Document {
-    const parsed = documents.get(path);
-    if (parsed) return parsed;
+    const before = documents.get(path);
+    if (before) return before;
     const file = files.get(path);
     used.add(path);
     if (file === undefined) throw new ResolveError(new Error('refused'));
     const text = file.text;
     if (text === null) throw new ResolveError(new Error('unreadable'));
-    const document = {
-      source: new Source(root + path, text),
-      parsed: isParsed(file) ? copyOf(file[reads], path) : file.example ? cover(file.example.value) : text,
-    };
+    // A single file needs no origins: its nodes keep their pointers.
+    const copyOf = (value: unknown) =>
+      files.size === 1 ? structuredClone(value) : copy(value, { file: path, parent: null, key: '' });
+    const parsed = isParsed(file) ? copyOf(file[reads]) : file.example ? cover(file.example.value) : text;
+    const document = { source: new Source(root + path, text), parsed };
     documents.set(path, document);
     return document;
   }

@@ -100,9 +100,8 @@ async function checkFile({ entry, ruleset, broken, find, code }: RulesetFile): P
     const message = `The ruleset has ${count} ${member}; the limit is ${maxRules}. Split the ruleset.`;
     return [problemAt(entry, '', 'limit-rules', message)];
   }
-  const paths = createPathCheck(
-    aliasesOf([...extendsOf(ruleset).map(([base]) => baseOf(base, find) ?? {}), ruleset, ...parts]),
-  );
+  const all = [...extendsOf(ruleset).map(([base]) => baseOf(base, find) ?? {}), ruleset, ...parts];
+  const paths = createPathCheck(new Map(all.flatMap((part) => Object.entries(objectOf(part['aliases'])))));
   const functions = new Set(runsCode ? Object.keys(objectOf(ruleset[functionsMember])) : []);
   const context = { note, paths, options: createOptionsCheck(note), find, functions };
   const names = rulesIn(ruleset, find);
@@ -139,10 +138,6 @@ interface Context {
   find: FindRuleset;
   /** The ruleset's own functions, where they may run. */
   functions: ReadonlySet<string>;
-}
-
-function aliasesOf(parts: readonly Readonly<JsonObject>[]): Aliases {
-  return new Map(parts.flatMap((part) => Object.entries(objectOf(part['aliases']))));
 }
 
 function rulesIn(ruleset: JsonObject, find: FindRuleset): Set<string> | null {

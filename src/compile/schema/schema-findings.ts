@@ -192,7 +192,8 @@ function findingOf(
     return onKey(
       `A "$ref" is not allowed here: ${ownerOf(instancePath)} cannot be a reference. Write its members here.`,
     );
-  if (keyword === 'type') return about(`must be ${wordsOf(given['type'])}, not ${typeOf(document, instancePath)}`);
+  if (keyword === 'type')
+    return about(`must be ${[given['type']].flat().join(' or ')}, not ${typeOf(document, instancePath)}`);
   if (keyword === 'enum') {
     const allowed = (given['allowedValues'] as unknown[]).map((value) => JSON.stringify(value)).join(', ');
     return about(`must be one of ${allowed}`);
@@ -223,10 +224,6 @@ function sayLimit(keyword: string, { limit }: Record<string, unknown>): string |
 function ownerOf(pointer: string): string {
   const owner = parsePointer(pointer).at(-2);
   return owner === undefined ? 'the document' : `"${owner}"`;
-}
-
-function wordsOf(types: unknown): string {
-  return (Array.isArray(types) ? types : [types]).map(String).join(' or ');
 }
 
 function typeOf(document: unknown, pointer: string): string {

@@ -7,11 +7,9 @@ import {
   gzipSync,
   zstdCompress,
   zstdCompressSync,
-  type BrotliOptions,
-  type ZlibOptions,
-  type ZstdOptions,
 } from 'node:zlib';
 import type { Format } from '../../model/address.ts';
+import type { Coding } from '../../model/artifact.ts';
 import type { Representation } from '../compile.ts';
 import type { ParsedFile } from './parse.ts';
 
@@ -58,10 +56,24 @@ export async function represent(
   return (await Promise.all(encoded)).flat();
 }
 
+/** Makes bytes of a coding from plain ones. */
+type Encode<R> = (bytes: Buffer, options: object) => R;
+
+/** How each coding is made: at once, and in a thread. */
+const encoders: readonly (readonly [
+  Exclude<Coding, 'identity'>,
+  now: Encode<Buffer>,
+  later: Encode<Promise<Buffer>>,
+])[] = [
+  ['gzip', gzipSync, promisify(gzip)],
+  ['br', brotliCompressSync, promisify(brotliCompress)],
+  ['zstd', zstdCompressSync, promisify(zstdCompress)],
+];
+
 async function encode(text: string, format: Format): Promise<Representation[]> {
   const bytes = Buffer.from(text);
   const effort = effortFor(bytes.length);
-  const [gzipped, br, zstd] = await (bytes.length <= atOnce ? codeNow : codeInThreads)(bytes, {
+  const options = {
     gzip: { level: effort.gzip },
     br: {
       params: {
@@ -73,39 +85,19 @@ async function encode(text: string, format: Format): Promise<Representation[]> {
       },
     },
     zstd: { params: { [constants.ZSTD_c_compressionLevel]: effort.zstd }, pledgedSrcSize: bytes.length },
+  };
+  // A thread waits for this one after each chunk.
+  const chunkSize = Math.ceil(bytes.length / 4);
+  const encoded = encoders.map(async ([coding, now, later]) => {
+    const isNow = bytes.length <= atOnce;
+    const made = isNow ? now(bytes, options[coding]) : await later(bytes, { ...options[coding], chunkSize });
+    return { format, coding, bytes: made };
   });
-  return [
-    { format, coding: 'identity', bytes },
-    { format, coding: 'gzip', bytes: gzipped },
-    { format, coding: 'br', bytes: br },
-    { format, coding: 'zstd', bytes: zstd },
-  ];
+  return [{ format, coding: 'identity', bytes }, ...(await Promise.all(encoded))];
 }
 
 /** Bytes up to which handing the work to threads costs more than the work. */
 const atOnce = 32 * 1024;
-
-interface Codings {
-  gzip: ZlibOptions;
-  br: BrotliOptions;
-  zstd: ZstdOptions;
-}
-
-type Coded = [gzip: Buffer, br: Buffer, zstd: Buffer];
-
-function codeNow(bytes: Buffer, options: Codings): Coded {
-  return [gzipSync(bytes, options.gzip), brotliCompressSync(bytes, options.br), zstdCompressSync(bytes, options.zstd)];
-}
-
-async function codeInThreads(bytes: Buffer, options: Codings): Promise<Coded> {
-  // A thread waits for this one after each chunk.
-  const chunkSize = Math.ceil(bytes.length / 4);
-  return Promise.all([
-    promisify(gzip)(bytes, { ...options.gzip, chunkSize }),
-    promisify(brotliCompress)(bytes, { ...options.br, chunkSize }),
-    promisify(zstdCompress)(bytes, { ...options.zstd, chunkSize }),
-  ]);
-}
 
 /**
  * Levels near the knee of each curve: the next ones take several times as long for a few bytes less
@@ -142,7 +134,7 @@ export function writeYaml(document: unknown): string {
     if (inline) out.push('\n');
     let first = !inline;
     for (const [key, value] of entries) {
-      const written = writeKey(key);
+      const written = isPlain(key) ? key : doubleQuoted(key);
       // YAML 1.2 §7.4.2: a key on one line with its value has at most 1,024 characters.
       const isLong = written.length > 1000;
       out.push(first ? '' : indent, isLong ? `? ${written}\n${indent}:` : `${written}:`);
@@ -176,10 +168,6 @@ function isPlain(text: string): boolean {
   return (
     text.length < 1000 && (plain.test(text) || plainPath.test(text)) && !text.endsWith(' ') && !reserved.test(text)
   );
-}
-
-function writeKey(key: string): string {
-  return isPlain(key) ? key : doubleQuoted(key);
 }
 
 function writeScalar(value: unknown, indent: string): string {

@@ -67,7 +67,7 @@ export function lintWithSpectral(
     problems.push(problemAt(entry, '', 'ruleset-rule', message, { severity: 'warning' }));
   }
   for (const rule of rules.values()) {
-    if (!rule.isEnabled || (rule.formats !== null && !intersects(rule.formats, formats))) continue;
+    if (!rule.isEnabled || rule.formats?.isDisjointFrom(formats)) continue;
     const kind = rule.definition['resolved'] === false ? 'unresolved' : 'resolved';
     try {
       addRule(
@@ -130,10 +130,6 @@ function cutFindings(entry: KindInput['entry'], ruleset: string, counts: Record<
 function failedRule(entry: KindInput['entry'], ruleset: string, rule: string, why: string): Problem {
   const message = `The rule ${JSON.stringify(rule)} of the ruleset ${ruleset} cannot be applied: ${why.replace(/\.$/, '')}.`;
   return problemAt(entry, '', 'ruleset-failed', message);
-}
-
-function intersects(some: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
-  return [...some].some((one) => others.has(one));
 }
 
 interface RuleRun {

@@ -123,24 +123,14 @@ function splitLookaheads(source: string): {
   const aheads: { not: boolean; body: string }[] = [];
   let rest = isAnchored ? source.slice(1) : source;
   for (let open = /^\(\?([!=])/.exec(rest); open !== null; open = /^\(\?([!=])/.exec(rest)) {
-    const end = endOfGroup(rest);
-    if (end < 0) break;
-    aheads.push({ not: open[1] === '!', body: rest.slice(3, end) });
-    rest = rest.slice(end + 1);
+    const end = tokens(rest).find(({ char, depth }) => char === ')' && depth === 0);
+    if (end === undefined) break;
+    aheads.push({ not: open[1] === '!', body: rest.slice(3, end.at) });
+    rest = rest.slice(end.at + 1);
   }
-  const isSplit = aheads.length > 0 && !/^[*+?{]/.test(rest) && !hasAlternatives(rest);
+  const hasAlternatives = tokens(rest).some(({ char, depth }) => char === '|' && depth === 0);
+  const isSplit = aheads.length > 0 && !/^[*+?{]/.test(rest) && !hasAlternatives;
   return isSplit ? { isAnchored, aheads, rest } : { isAnchored, aheads: [], rest: source };
-}
-
-/** The position of the parenthesis that closes the group at the start, or -1. */
-function endOfGroup(source: string): number {
-  for (const { char, depth, at } of tokens(source)) if (char === ')' && depth === 0) return at;
-  return -1;
-}
-
-function hasAlternatives(source: string): boolean {
-  for (const { char, depth } of tokens(source)) if (char === '|' && depth === 0) return true;
-  return false;
 }
 
 /** The characters outside of classes and escapes. `depth`: of groups, after a closing parenthesis. */
