@@ -1,7 +1,7 @@
 import type { CheckState } from '../model/check.ts';
-import { basic, type ApiCredential, type HostSettings } from './ask.ts';
+import { basic, createAsk, type HostSettings } from './ask.ts';
 import type { Delivery, FoundRepository, Host, HostRepository, Hint } from './host.ts';
-import { asFound, createTokenHost } from './token-host.ts';
+import { asFound, createApiHost } from './api-host.ts';
 import {
   asPull,
   branchOf,
@@ -41,10 +41,11 @@ export function createAzure(settings: HostSettings): Host {
   const pullsAt = (repository: HostRepository, at: number) =>
     `${pathOf(repository)}/pullrequests?searchCriteria.status=active&$top=${pageLength}&$skip=${at}&${version}`;
 
-  return createTokenHost(settings, {
+  return createApiHost(settings, {
     kind: 'azure',
     product: 'Azure DevOps',
-    authorize,
+    // A personal access token is a password without a user.
+    ask: createAsk('Azure DevOps', settings, ({ token }) => basic('', token)),
     isGenuine: async (delivery, secrets) => isGenuine(delivery, secrets),
     readHint: (delivery) => readAzureHint(delivery, url),
     nameOf: (repositoryUrl) => azureNameOn(url, repositoryUrl),
@@ -87,11 +88,6 @@ export function createAzure(settings: HostSettings): Host {
       }
     },
   });
-}
-
-/** A personal access token is a password without a user. */
-function authorize({ token }: ApiCredential & { kind: 'token' }): string {
-  return basic('', token);
 }
 
 function pathOf({ name }: HostRepository): string {

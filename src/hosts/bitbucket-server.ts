@@ -1,5 +1,5 @@
 import type { CheckState } from '../model/check.ts';
-import { bearerOrBasic, type HostSettings } from './ask.ts';
+import { bearerOrBasic, createAsk, type HostSettings } from './ask.ts';
 import type { Delivery, FoundRepository, Hint, Host, HostRepository } from './host.ts';
 import {
   branchOf,
@@ -15,7 +15,7 @@ import {
   behindSha256,
   isHmacOf,
 } from './payload.ts';
-import { asFound, createTokenHost } from './token-host.ts';
+import { asFound, createApiHost } from './api-host.ts';
 import { shorten, shortName } from './comments.ts';
 
 /**
@@ -38,10 +38,10 @@ const closing = ['pr:merged', 'pr:declined', 'pr:deleted'];
 /** Bitbucket Data Center and Server: signed hooks and build statuses of commits. */
 export function createBitbucketServer(settings: HostSettings): Host {
   const { url } = settings;
-  return createTokenHost(settings, {
+  return createApiHost(settings, {
     kind: 'bitbucket-server',
     product: 'Bitbucket',
-    authorize: bearerOrBasic,
+    ask: createAsk('Bitbucket', settings, bearerOrBasic),
     isGenuine: ({ headers, body }, secrets) => isHmacOf(behindSha256(headers['x-hub-signature']), body, secrets),
     readHint,
     nameOf: (repositoryUrl) => nameOn(url, repositoryUrl),

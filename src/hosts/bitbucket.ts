@@ -1,5 +1,5 @@
 import type { Check, PullComment, CheckState } from '../model/check.ts';
-import { type Ask, bearerOrBasic, type HostSettings } from './ask.ts';
+import { type Ask, bearerOrBasic, createAsk, type HostSettings } from './ask.ts';
 import { writeComment, shorten, shortName } from './comments.ts';
 import type { HostRepository, Delivery, FoundRepository, Hint, Host } from './host.ts';
 import {
@@ -17,7 +17,7 @@ import {
   behindSha256,
   isHmacOf,
 } from './payload.ts';
-import { asFound, createTokenHost, isGone, listComments, type TokenHost } from './token-host.ts';
+import { asFound, createApiHost, isGone, listComments, type ApiHost } from './api-host.ts';
 import { isRegistryError } from '../model/errors.ts';
 
 /** What Bitbucket takes: annotations in a request, and in all. */
@@ -85,7 +85,7 @@ async function commentOnPull(
   await writeComment(comments, existing, comment);
 }
 
-const pageIn: TokenHost['pageIn'] = ({ json }, page) => ({
+const pageIn: ApiHost['pageIn'] = ({ json }, page) => ({
   list: valueAt(json, 'values'),
   next: valueAt(json, 'next') === undefined ? null : page + 1,
 });
@@ -106,10 +106,10 @@ const states: Record<CheckState, string> = {
 /** Bitbucket Cloud: signed hooks and build statuses of commits. */
 export function createBitbucket(settings: HostSettings): Host {
   const { url } = settings;
-  return createTokenHost(settings, {
+  return createApiHost(settings, {
     kind: 'bitbucket',
     product: 'Bitbucket',
-    authorize: bearerOrBasic,
+    ask: createAsk('Bitbucket', settings, bearerOrBasic),
     isGenuine: ({ headers, body }, secrets) => isHmacOf(behindSha256(headers['x-hub-signature']), body, secrets),
     readHint,
     nameOf: (repositoryUrl) => nameOn(url, repositoryUrl, false),

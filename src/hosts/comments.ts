@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Annotation, PullComment, Check } from '../model/check.ts';
+import type { Ask } from './ask.ts';
+import type { HostRepository } from './host.ts';
 import { itemsIn, valueAt, textAt } from './payload.ts';
 
 /** A comment on a host: its id there and its Markdown. */
@@ -14,7 +16,7 @@ export interface Comments {
   update(id: number, text: string): Promise<unknown>;
 }
 
-/** The comments in an answer of Gitea or GitLab, which may be anything. */
+/** The comments in an answer of GitHub, Gitea or GitLab, which may be anything. */
 export function commentsIn(json: unknown): HostComment[] {
   return itemsIn(json).flatMap((item) => {
     const [id, text] = [valueAt(item, 'id'), textAt(item, 'body')];
@@ -32,6 +34,24 @@ export async function writeComment(
   const whole = marked(text, mark);
   if (match === undefined) await (isOnlyEdit ? undefined : comments.create(whole));
   else if (match.text.trimEnd() !== whole) await comments.update(match.id, whole);
+}
+
+/** Writes the comment of a pull request where that is a comment of an issue, as on GitHub and Gitea. */
+export async function writeIssueComment(
+  ask: Ask,
+  repository: HostRepository,
+  existing: readonly HostComment[],
+  comment: PullComment,
+  signal: AbortSignal,
+): Promise<void> {
+  const issues = `/repos/${repository.name}/issues`;
+  const comments = {
+    create: (body: string) =>
+      ask(repository, { method: 'POST', path: `${issues}/${comment.number}/comments`, body: { body } }, signal),
+    update: (id: number, body: string) =>
+      ask(repository, { method: 'PATCH', path: `${issues}/comments/${id}`, body: { body } }, signal),
+  };
+  await writeComment(comments, existing, comment);
 }
 
 /**

@@ -2,7 +2,6 @@ import type { CheckState, PullComment } from '../model/check.ts';
 import type { Delivery, Hint, Host, HostRepository } from './host.ts';
 import {
   nameOn,
-  asPull,
   idMember,
   pullIn,
   readEvent,
@@ -12,8 +11,8 @@ import {
   valueAt,
   isHmacOf,
 } from './payload.ts';
-import { createTokenHost, foundOn, isGone, listComments, type TokenHost } from './token-host.ts';
-import type { HostSettings, Ask } from './ask.ts';
+import { createApiHost, foundOn, headRef, isGone, listComments, pullOn, type ApiHost } from './api-host.ts';
+import { createAsk, type HostSettings, type Ask } from './ask.ts';
 import {
   linkOf,
   shorten,
@@ -22,7 +21,7 @@ import {
   marked,
   noteMark,
   noteText,
-  writeComment,
+  writeIssueComment,
   commentsIn,
 } from './comments.ts';
 
@@ -45,16 +44,16 @@ const opening = ['opened', 'reopened', 'synchronized', 'edited'];
 /** Gitea and Forgejo (codeberg.org): signed hooks and statuses of commits. */
 export function createGitea(settings: HostSettings): Host {
   const { url } = settings;
-  return createTokenHost(settings, {
+  return createApiHost(settings, {
     kind: 'gitea',
     product: 'Gitea',
-    authorize: ({ token }) => `token ${token}`,
+    ask: createAsk('Gitea', settings, ({ token }) => `token ${token}`),
     isGenuine,
     readHint,
     nameOf: (repositoryUrl) => nameOn(url, repositoryUrl, false),
     pageIn,
     pullsAt: ({ name }, page) => `/repos/${name}/pulls?state=open&limit=50&page=${page}`,
-    readPull: (item) => asPull(valueAt(item, 'number'), valueAt(item, 'base', 'ref'), refOf),
+    readPull: pullOn,
     ownedAt: ({ path }, page) =>
       ['orgs', 'users'].map((kind) => `/${kind}/${encodeURIComponent(path)}/repos?limit=50&page=${page}`),
     pathOf: ({ name }, id) => (id === null ? `/repos/${name}` : `/repositories/${encodeURIComponent(id)}`),
@@ -74,12 +73,10 @@ export function createGitea(settings: HostSettings): Host {
 }
 
 /** A server may return fewer items per page than requested. */
-const pageIn: TokenHost['pageIn'] = ({ json, headers }, page) => ({
+const pageIn: ApiHost['pageIn'] = ({ json, headers }, page) => ({
   list: json,
   next: /\brel="next"/.test(headers.get('link') ?? '') ? page + 1 : null,
 });
-
-const refOf = (number: number) => `refs/pull/${number}/head`;
 
 /** Forgejo sends its signature in both headers. Each one present must be valid. */
 async function isGenuine({ headers, body }: Delivery, secrets: readonly string[]): Promise<boolean> {
@@ -105,7 +102,7 @@ function readHint(delivery: Delivery): Hint {
     kind: 'pull',
     repository: repositoryIn(name),
     ...id,
-    pull: pullIn(about('number'), about('base', 'ref'), refOf),
+    pull: pullIn(about('number'), about('base', 'ref'), headRef),
     isOpen,
   };
 }
@@ -123,14 +120,8 @@ async function commentOnPull(
 ): Promise<void> {
   const { number, mark, commit, notes } = comment;
   const root = `/repos/${repository.name}`;
-  const path = `${root}/issues/${number}/comments`;
-  const { json } = await ask(repository, { method: 'GET', path }, signal);
-  const comments = {
-    create: (body: string) => ask(repository, { method: 'POST', path, body: { body } }, signal),
-    update: (id: number, body: string) =>
-      ask(repository, { method: 'PATCH', path: `${root}/issues/comments/${id}`, body: { body } }, signal),
-  };
-  await writeComment(comments, commentsIn(json), comment);
+  const { json } = await ask(repository, { method: 'GET', path: `${root}/issues/${number}/comments` }, signal);
+  await writeIssueComment(ask, repository, commentsIn(json), comment, signal);
 
   const reviews = `${root}/pulls/${number}/reviews`;
   const pathAt = (page: number) => `${reviews}?limit=50&page=${page}`;

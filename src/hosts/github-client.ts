@@ -2,7 +2,7 @@ import type { ThrottlingOptions } from '@octokit/plugin-throttling';
 import type { Octokit } from '@octokit/rest';
 import PQueue from 'p-queue';
 import { RegistryError } from '../model/errors.ts';
-import { notAnswering, createFetch, refusalOf, type ApiCredential, type HostSettings } from './ask.ts';
+import { notAnswering, createFetch, refusalOf, type ApiCredential, type Ask, type HostSettings } from './ask.ts';
 import type { HostRepository } from './host.ts';
 
 /** Loads Octokit with the first client, because most commands never contact GitHub. */
@@ -30,13 +30,13 @@ export interface Speakers {
    * credential.
    */
   find(repository: HostRepository, signal: AbortSignal): Promise<Speaker | null>;
-  /** The anonymous client. */
-  nobody(): Promise<Octokit>;
   /**
    * Runs a request. Rejects with `unreachable` if it fails. Forgets a cached installation when
    * access is refused.
    */
   ask<T>(repository: HostRepository, request: () => Promise<T>): Promise<T>;
+  /** Sends a request with the repository's credential, or anonymously without one. */
+  request: Ask;
 }
 
 /** A token, an app, or an installation of an app. */
@@ -127,7 +127,24 @@ export function createSpeakers(settings: HostSettings): Speakers {
     }
   }
 
-  return { find, nobody: () => clientOf('nobody', null), ask };
+  const request: Ask = async (repository, { method, path, body, isDone }, signal) => {
+    // The installation of an app is looked for by the owner's name: that of the repository may be a former one.
+    const isSearch = /^\/(?:repos\/[^/]+|repositories)\/[^/]+$/.test(path);
+    const asked = isSearch ? { ...repository, name: `${ownerOf(repository.name).owner}/*` } : repository;
+    const client = (await find(asked, signal))?.client ?? (await clientOf('nobody', null));
+    return ask(repository, async () => {
+      try {
+        const { status, data } = await client.request({ method, url: path, ...body, request: { signal } });
+        return { status, headers: new Headers(), json: data as unknown };
+      } catch (error) {
+        const { status } = error as Partial<ApiError>;
+        if (status === undefined || isRateLimited(error) || !isDone?.(status, '')) throw error;
+        return { status, headers: new Headers(), json: undefined };
+      }
+    });
+  };
+
+  return { find, ask, request };
 }
 
 /**

@@ -1,16 +1,15 @@
 import type { Octokit } from '@octokit/rest';
-import type { Annotation, Check, CheckState, PullComment } from '../model/check.ts';
-import { ownerOf, isRefusal, createSpeakers, type Speakers } from './github-client.ts';
-import { linkOf, shorten, writeComment } from './comments.ts';
-import { inTime, listPages, readPages, type HostSettings } from './ask.ts';
-import type { Host, Delivery, Hint, FoundRepositories, FoundRepository, HostOwner, HostRepository } from './host.ts';
-import { createInOrder } from '../scheduling/turns.ts';
+import type { Annotation, Check, CheckState } from '../model/check.ts';
+import { ownerOf, isRefusal, createSpeakers } from './github-client.ts';
+import { commentsIn, linkOf, shorten, writeIssueComment } from './comments.ts';
+import { inTime, type HostSettings } from './ask.ts';
+import type { Host, Delivery, Hint } from './host.ts';
 import {
   nameOn,
-  asPull,
   commitIn,
   idMember,
   isBranch,
+  itemsIn,
   malformedPayload,
   nowMember,
   pullIn,
@@ -22,7 +21,7 @@ import {
   behindSha256,
   isHmacOf,
 } from './payload.ts';
-import { asRepository, foundOn, listOwned, maxCommentPages, repositoriesIn } from './token-host.ts';
+import { createApiHost, foundOn, listComments, pullOn, type ApiHost } from './api-host.ts';
 
 /**
  * GitHub's limits: annotations per request, and characters
@@ -137,53 +136,45 @@ const tokenSpare = 10 * 60_000;
 export function createGitHub(settings: HostSettings): Host {
   const { url, second } = settings;
   const speakers = createSpeakers(settings);
-  const inOrder = createInOrder();
-  return {
+  const host = createApiHost(settings, {
     kind: 'github',
-    name: settings.name,
+    product: 'GitHub',
+    ask: speakers.request,
     isGenuine: ({ headers, body }, secrets) => isHmacOf(behindSha256(headers['x-hub-signature-256']), body, secrets),
     readHint: readGitHubHint,
     nameOf: (repositoryUrl) => nameOn(url, repositoryUrl, false),
-    listPulls: (repository) =>
-      inTime('GitHub', second, async (signal) => {
-        const speaker = await speakers.find(repository, signal);
-        const client = speaker?.client ?? (await speakers.nobody());
-        const asked = { ...ownerOf(repository.name), state: 'open', sort: 'created', direction: 'desc' } as const;
-        return listPages(async (page) => {
-          const { data } = await speakers.ask(repository, () =>
-            client.rest.pulls.list({ ...asked, per_page: 100, page, request: { signal } }),
-          );
-          const refOf = (number: number) => `refs/pull/${number}/head`;
-          const items = data.map(({ number, base }) => asPull(number, base.ref, refOf));
-          return { items, next: data.length < 100 ? null : page + 1 };
-        });
-      }),
-    listRepositories: (owner) =>
-      inTime('GitHub', second, (signal) => listGitHubRepositories(speakers, url, owner, signal)),
-    findRepository: (repository, id) =>
-      inTime('GitHub', second, (signal) => findGitHubRepository(speakers, url, repository, id, signal)),
-    reportCheck: (repository, check) =>
-      inOrder(`${repository.name} ${check.commit} ${check.name}`, () =>
-        inTime('GitHub', second, async (signal) => {
-          const speaker = await speakers.find(repository, signal);
-          if (speaker === null) return;
-          const { client, appId } = speaker;
-          await speakers.ask(repository, async () => {
-            const isWritten =
-              appId !== null &&
-              (await writeCheckRun(client, appId, repository.name, check, signal).then(() => true, ifNotAllowed));
-            if (!isWritten) await writeStatus(client, repository.name, check, signal);
-          });
-        }),
-      ),
-    comment: (repository, comment) =>
-      inOrder(`${repository.name} #${comment.number}`, () =>
-        inTime('GitHub', second, async (signal) => {
-          const speaker = await speakers.find(repository, signal);
-          if (speaker === null) return;
-          await speakers.ask(repository, () => commentOnPull(speaker.client, repository.name, comment, signal));
-        }),
-      ),
+    pageIn,
+    pullsAt: ({ name }, page) =>
+      `/repos/${name}/pulls?state=open&sort=created&direction=desc&per_page=${pageLength}&page=${page}`,
+    readPull: pullOn,
+    // For an app those that its installation can read, for a token those of the organization; of a user, only the public ones.
+    ownedAt({ path, credential }, page) {
+      const paging = `per_page=${pageLength}&page=${page}`;
+      if (settings.credential(credential)?.kind === 'app') return [`/installation/repositories?${paging}`];
+      const name = encodeURIComponent(path);
+      return [`/orgs/${name}/repos?type=all&sort=created&${paging}`, `/users/${name}/repos?type=owner&${paging}`];
+    },
+    pathOf: ({ name }, id) => (id === null ? `/repos/${name}` : `/repositories/${encodeURIComponent(id)}`),
+    readRepository: (item) => foundOn(url, item),
+    async report(_ask, repository, check, signal) {
+      const { client, appId } = (await speakers.find(repository, signal))!;
+      await speakers.ask(repository, async () => {
+        const isWritten =
+          appId !== null &&
+          (await writeCheckRun(client, appId, repository.name, check, signal).then(() => true, ifNotAllowed));
+        if (!isWritten) await writeStatus(client, repository.name, check, signal);
+      });
+    },
+    // An app's findings are annotations of its check runs already.
+    async comment(ask, repository, comment, signal) {
+      const path = `/repos/${repository.name}/issues/${comment.number}/comments`;
+      const pathAt = (page: number) => `${path}?per_page=${pageLength}&page=${page}`;
+      const existing = commentsIn(await listComments(ask, repository, { pageIn, pathAt }, signal));
+      await writeIssueComment(ask, repository, existing, comment, signal);
+    },
+  });
+  return {
+    ...host,
     async gitCredential(repository) {
       if (settings.credential(repository.credential)?.kind !== 'app') return null;
       return inTime('GitHub', second, async (signal) => {
@@ -198,6 +189,14 @@ export function createGitHub(settings: HostSettings): Host {
     },
   };
 }
+
+const pageLength = 100;
+
+/** An installation's repositories come in an object. */
+const pageIn: ApiHost['pageIn'] = ({ json }, page) => {
+  const list = Array.isArray(json) ? json : valueAt(json, 'repositories');
+  return { list, next: itemsIn(list).length < pageLength ? null : page + 1 };
+};
 
 interface Token {
   token: string;
@@ -279,86 +278,4 @@ function formerName(payload: object): string | null {
   const formerOwner = from.find((login) => login !== null);
   const formerOwn = textAt(payload, 'changes', 'repository', 'name', 'from');
   return name === null ? null : `${formerOwner ?? owner}/${formerOwn ?? own}`;
-}
-
-const pageLength = 100;
-
-/**
- * The repositories of an organization or user on GitHub: for an app those that its installation can
- * read, for a token those of the organization; of a user, only the public ones.
- */
-async function listGitHubRepositories(
-  speakers: Speakers,
-  url: string,
-  owner: HostOwner,
-  signal: AbortSignal,
-): Promise<FoundRepositories> {
-  const asked = asRepository(owner);
-  const speaker = await speakers.find(asked, signal);
-  const { rest } = speaker?.client ?? (await speakers.nobody());
-  const request = { signal };
-  let isUser = false;
-
-  async function pageOf(page: number): Promise<unknown> {
-    const paging = { per_page: pageLength, page, request };
-    if (speaker !== null && speaker.appId !== null)
-      return valueAt((await rest.apps.listReposAccessibleToInstallation(paging)).data, 'repositories');
-    const byUser = async () => (await rest.repos.listForUser({ ...paging, username: owner.path, type: 'owner' })).data;
-    if (isUser) return byUser();
-    try {
-      return (await rest.repos.listForOrg({ ...paging, org: owner.path, type: 'all', sort: 'created' })).data;
-    } catch (error) {
-      if (!isRefusal(error) || (error as { status: number }).status !== 404) throw error;
-      isUser = true;
-      return byUser();
-    }
-  }
-
-  return listOwned(async (page) => {
-    const items = repositoriesIn('GitHub', await speakers.ask(asked, () => pageOf(page)));
-    return { items: items.map((item) => foundOn(url, item)), next: items.length < pageLength ? null : page + 1 };
-  });
-}
-
-/** One repository on GitHub, by its id or else by its name. Null where there is none that the credential can see. */
-async function findGitHubRepository(
-  speakers: Speakers,
-  url: string,
-  repository: HostRepository,
-  id: string | null,
-  signal: AbortSignal,
-): Promise<FoundRepository | null> {
-  const { owner, repo } = ownerOf(repository.name);
-  // The installation of an app is looked for by the owner's name: that of the repository may be a former one.
-  const speaker = await speakers.find({ ...repository, name: `${owner}/*` }, signal);
-  const client = speaker?.client ?? (await speakers.nobody());
-  const item = await speakers.ask(repository, async () => {
-    try {
-      const path = id === null ? 'GET /repos/{owner}/{repo}' : 'GET /repositories/{id}';
-      return (await client.request(path, { id, owner, repo, request: { signal } })).data as unknown;
-    } catch (error) {
-      if ([404, 410].includes((error as { status?: number }).status!)) return null;
-      throw error;
-    }
-  });
-  return item === null ? null : foundOn(url, item);
-}
-
-/**
- * Writes the comment of a pull request (https://docs.github.com/rest/issues/comments). An app's
- * findings are annotations of its check runs already.
- */
-async function commentOnPull(client: Octokit, name: string, comment: PullComment, signal: AbortSignal): Promise<void> {
-  const target = { ...ownerOf(name), request: { signal } };
-  const { issues } = client.rest;
-  const { items: existing } = await readPages(Infinity, maxCommentPages, async (page) => {
-    const { data } = await issues.listComments({ ...target, issue_number: comment.number, per_page: 100, page });
-    const items = data.map(({ id, body }) => ({ id, text: body ?? '' }));
-    return { items, next: data.length < 100 ? null : page + 1 };
-  });
-  const comments = {
-    create: (body: string) => issues.createComment({ ...target, issue_number: comment.number, body }),
-    update: (id: number, body: string) => issues.updateComment({ ...target, comment_id: id, body }),
-  };
-  await writeComment(comments, existing, comment);
 }

@@ -1,5 +1,5 @@
 import type { Annotation, PullComment, CheckState } from '../model/check.ts';
-import type { Ask, HostSettings } from './ask.ts';
+import { createAsk, type Ask, type HostSettings } from './ask.ts';
 import {
   isNote,
   marked,
@@ -28,7 +28,7 @@ import {
   isOneOf,
 } from './payload.ts';
 import { timingSafeEqual } from 'node:crypto';
-import { asFound, createTokenHost, isGone, listComments, type TokenHost } from './token-host.ts';
+import { asFound, createApiHost, isGone, listComments, type ApiHost } from './api-host.ts';
 
 /**
  * Writes the comment of a merge request as a note, and its findings as discussions at their lines
@@ -105,10 +105,10 @@ const tolerance = 5 * 60;
  */
 export function createGitLab(settings: HostSettings): Host {
   const { url } = settings;
-  return createTokenHost(settings, {
+  return createApiHost(settings, {
     kind: 'gitlab',
     product: 'GitLab',
-    authorize: ({ token }) => `Bearer ${token}`,
+    ask: createAsk('GitLab', settings, ({ token }) => `Bearer ${token}`),
     // A hook may have a secret token, a signing token, or both.
     isGenuine: async (delivery, secrets, now) => hasToken(delivery, secrets) || isSigned(delivery, secrets, now),
     readHint,
@@ -151,7 +151,7 @@ function foundIn(url: string, item: unknown): FoundRepository | null {
   return asFound(clone, nameOn(url, clone, true), { id: valueAt(item, 'id'), isArchived, isFork, isPrivate });
 }
 
-const pageIn: TokenHost['pageIn'] = ({ json, headers }, page) => ({
+const pageIn: ApiHost['pageIn'] = ({ json, headers }, page) => ({
   list: json,
   next: (headers.get('x-next-page') ?? '') === '' ? null : page + 1,
 });

@@ -1,17 +1,7 @@
 import { RegistryError } from '../model/errors.ts';
-import {
-  type Answer,
-  type Ask,
-  readPages,
-  type Page,
-  createAsk,
-  inTime,
-  type ApiCredential,
-  type HostSettings,
-  listPages,
-} from './ask.ts';
+import { type Answer, type Ask, readPages, type Page, inTime, type HostSettings, listPages } from './ask.ts';
 import type { FoundRepositories, FoundRepository, HostOwner, HostRepository, Host, Pull } from './host.ts';
-import { itemsIn, nameOn, idIn, textAt, valueAt } from './payload.ts';
+import { asPull, itemsIn, nameOn, idIn, textAt, valueAt } from './payload.ts';
 import { createInOrder } from '../scheduling/turns.ts';
 
 const maxRepositories = 2000;
@@ -19,10 +9,10 @@ const maxRepositories = 2000;
 const maxPages = 100;
 
 /** The most pages of comments that are searched for Stele's own. */
-export const maxCommentPages = 10;
+const maxCommentPages = 10;
 
 /** The repositories of all pages, at most 2,000. */
-export async function listOwned(
+async function listOwned(
   ask: (at: number) => Promise<Page<FoundRepository>>,
   first?: number,
 ): Promise<FoundRepositories> {
@@ -31,7 +21,7 @@ export async function listOwned(
 }
 
 /** The owner in the form that clients of hosts take: `acme/*`. */
-export function asRepository({ path, credential }: HostOwner): HostRepository {
+function asRepository({ path, credential }: HostOwner): HostRepository {
   return { name: `${path}/*`, credential };
 }
 
@@ -39,7 +29,7 @@ export function asRepository({ path, credential }: HostOwner): HostRepository {
  * The repositories in an answer. Rejects with `unreachable` when it is not a list: a page for people
  * must not look like an owner without repositories.
  */
-export function repositoriesIn(host: string, list: unknown): readonly unknown[] {
+function repositoriesIn(host: string, list: unknown): readonly unknown[] {
   if (Array.isArray(list)) return list;
   throw new RegistryError('unreachable', `${host} answered with something that is not a list of repositories.`);
 }
@@ -53,7 +43,7 @@ export function isGone(status: number): boolean {
 export async function listComments(
   ask: Ask,
   repository: HostRepository,
-  { pageIn, pathAt }: { pageIn: TokenHost['pageIn']; pathAt: (page: number) => string },
+  { pageIn, pathAt }: { pageIn: ApiHost['pageIn']; pathAt: (page: number) => string },
   signal: AbortSignal,
 ): Promise<unknown[]> {
   const pages = await readPages(Infinity, maxCommentPages, async (page) => {
@@ -89,15 +79,24 @@ export function foundOn(base: string, item: unknown): FoundRepository | null {
   });
 }
 
+/** A pull request as GitHub and Gitea describe it. */
+export function pullOn(item: unknown): Pull | null {
+  return asPull(valueAt(item, 'number'), valueAt(item, 'base', 'ref'), headRef);
+}
+
+/** The ref of the head of a pull request on GitHub and Gitea. */
+export function headRef(number: number): string {
+  return `refs/pull/${number}/head`;
+}
+
 /**
- * What is special about a host whose API takes a token with each request. `at`: where a page of a
+ * What is special about a host with an API of JSON. `at`: where a page of a
  * list begins, as the host counts. What writes is called for one pull request or check after the other, and only with a credential.
  */
-export interface TokenHost extends Pick<Host, 'kind' | 'isGenuine' | 'readHint' | 'nameOf'> {
+export interface ApiHost extends Pick<Host, 'kind' | 'isGenuine' | 'readHint' | 'nameOf'> {
   /** Its name in messages. */
   product: string;
-  /** The value of `Authorization`. */
-  authorize(credential: ApiCredential & { kind: 'token' }): string;
+  ask: Ask;
   /** Where lists begin. Default: 1. */
   first?: number;
   /** The list in an answer, and where its next page begins; null: this is the last. */
@@ -116,9 +115,8 @@ export interface TokenHost extends Pick<Host, 'kind' | 'isGenuine' | 'readHint' 
 }
 
 /** Creates a host of what is special about it. */
-export function createTokenHost(settings: HostSettings, special: TokenHost): Host {
-  const { product, kind, isGenuine, readHint, nameOf, comment, first = 1 } = special;
-  const ask = createAsk(product, settings, special.authorize);
+export function createApiHost(settings: HostSettings, special: ApiHost): Host {
+  const { product, ask, kind, isGenuine, readHint, nameOf, comment, first = 1 } = special;
   const inOrder = createInOrder();
   const timed = <T>(work: (signal: AbortSignal) => Promise<T>) => inTime(product, settings.second, work);
 
