@@ -82,19 +82,13 @@ export function isWithin(inner: Grant, outer: Grant): boolean {
   if (rankOf(inner) > rankOf(outer)) return false;
   const globs = inner.resources;
   if (globs === null) return outer.resources === null;
-  if (outer.resources !== null) return globs.every((glob) => outer.resources!.some((other) => coversGlob(other, glob)));
+  if (outer.resources !== null) return globs.every((glob) => outer.resources!.some((other) => coversName(other, glob)));
   const reachesRulesets = globs.some((glob) => /^(?:rulesets|\*)\//.test(glob));
   return !reachesRulesets || !includesScope(inner.scopes, 'publish') || includesScope(outer.scopes, 'admin');
 }
 
 function rankOf({ scopes: held }: Grant): number {
   return Math.max(-1, ...held.map((scope) => scopes.indexOf(scope)));
-}
-
-/** `*` in a glob is matched as any text is. */
-function coversGlob(other: string, glob: string): boolean {
-  const [[otherType, otherSlug], [type, slug]] = [other.split('/'), glob.split('/')];
-  return matchesGlob(otherType!, type!) && matchesGlob(otherSlug!, slug!);
 }
 
 /** The grant with no scope above the highest of these. */
@@ -136,7 +130,9 @@ function covers({ scopes: held, resources }: Grant, scope: Scope, target: Target
   if (resources === null) return includesScope(held, unlessNamed(scope, target));
   const { resource } = target;
   return (
-    includesScope(held, scope) && resource !== undefined && resources.some((glob) => coversResource(glob, resource))
+    includesScope(held, scope) &&
+    resource !== undefined &&
+    resources.some((glob) => coversName(glob, `${resource.type}/${resource.slug}`))
   );
 }
 
@@ -159,9 +155,10 @@ export function isResourceGlob(text: string): boolean {
   return globGrammar.test(text);
 }
 
-function coversResource(glob: string, { type, slug }: { type: string; slug: string }): boolean {
-  const [globType, globSlug] = glob.split('/');
-  return matchesGlob(globType!, type) && matchesGlob(globSlug!, slug);
+/** Whether a glob covers `type/slug`, or another glob: its `*` is matched as any text is. */
+function coversName(glob: string, name: string): boolean {
+  const [[globType, globSlug], [type, slug]] = [glob.split('/'), name.split('/')];
+  return matchesGlob(globType!, type!) && matchesGlob(globSlug!, slug!);
 }
 
 /**

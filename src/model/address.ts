@@ -26,29 +26,33 @@ export interface Coordinate {
  */
 export type Selector = { kind: 'latest' } | { kind: 'version'; version: string } | { kind: 'digest'; digest: Digest };
 
+/** The last segment of a path, by what it shows; null: it has none. Of a part and an image, how it begins. */
+const tails = {
+  document: null,
+  page: 'index.html',
+  markdown: 'index.md',
+  part: 'part-',
+  image: 'image-',
+  try: 'try',
+  embed: 'embed',
+  report: 'report',
+  provenance: 'provenance',
+  manifest: 'manifest',
+  attestation: 'attestation',
+  versions: 'versions',
+  dependants: 'dependants',
+  diff: 'diff',
+  'diff-json': 'diff.json',
+  'diff-markdown': 'diff.md',
+} as const;
+
 /**
  * What to show of a resource: the document; its page as HTML (`page`) or plain text (`markdown`)
  * whatever `Accept` says; a `part` of the page of a long document; an
  * `image` that it shows; the form that tries an API out; its reference for frames
  * of other sites (`embed`); or its report, provenance, manifest, attestation, versions, dependants or diff (`diff-json` and `diff-markdown` whatever `Accept` says).
  */
-export type AddressView =
-  | 'document'
-  | 'page'
-  | 'markdown'
-  | 'part'
-  | 'image'
-  | 'try'
-  | 'embed'
-  | 'report'
-  | 'provenance'
-  | 'manifest'
-  | 'attestation'
-  | 'versions'
-  | 'dependants'
-  | 'diff'
-  | 'diff-json'
-  | 'diff-markdown';
+export type AddressView = keyof typeof tails;
 
 /** Everything that the path of a registry URL can name (design §8). */
 export type Address =
@@ -146,19 +150,15 @@ function parseResource(org: string, type: ResourceType, text: string, tail: stri
   return { kind: 'resource', coordinate, selector, view, format, ...(part !== null && { part }) };
 }
 
-/** What the last segment of the path of a part or an image starts with. */
-const prefixes = { part: 'part-', image: 'image-' } as const;
-
 function parseTail(tail: string | undefined, pinned: boolean): { view: AddressView | null; part: string | null } {
-  if (tail?.startsWith(prefixes.part)) {
-    const part = tail.slice(prefixes.part.length);
-    return { view: isSlug(part) ? 'part' : null, part };
+  for (const view of ['part', 'image'] as const) {
+    if (!tail?.startsWith(tails[view])) continue;
+    const part = tail.slice(tails[view].length);
+    return { view: (view === 'part' ? isSlug(part) : isImageFile(part)) ? view : null, part };
   }
-  if (tail?.startsWith(prefixes.image)) {
-    const part = tail.slice(prefixes.image.length);
-    return { view: isImageFile(part) ? 'image' : null, part };
-  }
-  return { view: parseView(tail, pinned), part: null };
+  const view = (Object.keys(tails) as AddressView[]).find((each) => tails[each] === (tail ?? null)) ?? null;
+  const isOfVersion = view !== 'versions' && view !== 'dependants';
+  return { view: isOfVersion || !pinned ? view : null, part: null };
 }
 
 function splitFormat(text: string): { stem: string; format: Format | null } {
@@ -174,18 +174,6 @@ export function parseSelector(text: string): Selector | null {
   if (text === 'latest') return { kind: 'latest' };
   if (isDigest(text)) return { kind: 'digest', digest: text };
   return isLabel(text) || isRange(text) ? { kind: 'version', version: text } : null;
-}
-
-function parseView(tail: string | undefined, pinned: boolean): AddressView | null {
-  if (tail === undefined) return 'document';
-  if (tail === 'report' || tail === 'provenance' || tail === 'manifest' || tail === 'attestation') return tail;
-  if (tail === 'try' || tail === 'embed') return tail;
-  if (tail === 'index.html') return 'page';
-  if (tail === 'index.md') return 'markdown';
-  if (tail === 'diff') return 'diff';
-  if (tail === 'diff.json') return 'diff-json';
-  if (tail === 'diff.md') return 'diff-markdown';
-  return (tail === 'versions' || tail === 'dependants') && !pinned ? tail : null;
 }
 
 /** A document that a URL names, and the URL of the registry that has it. */
@@ -219,12 +207,7 @@ export function formatAddress(address: Address): string {
     return `/sites/${org}/${slug}${path === null ? '' : `/${path}`}`;
   }
   const base = `/${formatCoordinate(address.coordinate, address.selector)}`;
-  if (address.view === 'page') return `${base}/index.html`;
-  if (address.view === 'markdown') return `${base}/index.md`;
-  if (address.view === 'part' || address.view === 'image') return `${base}/${prefixes[address.view]}${address.part!}`;
-  if (address.view === 'diff-json') return `${base}/diff.json`;
-  if (address.view === 'diff-markdown') return `${base}/diff.md`;
-  if (address.view !== 'document') return `${base}/${address.view}`;
+  if (address.view !== 'document') return `${base}/${tails[address.view]}${address.part ?? ''}`;
   return address.format === null ? base : `${base}.${address.format}`;
 }
 
@@ -246,4 +229,10 @@ export function parseCoordinate(text: string): { coordinate: Coordinate; selecto
   const address = parseAddress(`/${text}`);
   if (address?.kind !== 'resource' || address.view !== 'document' || address.format !== null) return null;
   return { coordinate: address.coordinate, selector: address.selector };
+}
+
+/** The resource that a coordinate as people write it names, without a version: `@org/type/slug`. Null for anything else. */
+export function resourceIn(text: string): string | null {
+  const parsed = parseCoordinate(text);
+  return parsed && formatCoordinate(parsed.coordinate);
 }

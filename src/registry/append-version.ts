@@ -25,7 +25,7 @@ import { RegistryError } from '../model/errors.ts';
 export interface PublishRequest extends CompileRequest {
   /** The requested label; null: from the document's version, else the next one (design §7). */
   version: string | null;
-  /** Whether `version` comes from a git tag: see `Placing`. */
+  /** Whether `version` comes from a git tag. Then `onConflict` applies, as to a document's. */
   isTag?: boolean;
   /** Replaces the version in the document; undefined: the document's own. */
   stated?: string | null;
@@ -58,7 +58,7 @@ export interface PublishRequest extends CompileRequest {
 /** A compiled document that is to be published: all that its label depends on, and what lists show. */
 export interface Draft {
   content: Digest;
-  /** As in `Placing`. */
+  /** The digest that the same content has with the other line endings; null if it has none. */
   twin: Digest | null;
   /** The version in the document, or null. */
   stated: string | null;
@@ -101,18 +101,14 @@ function assertTarget(resource: Resource | null, { connection }: PublishRequest)
 }
 
 /** The label that a draft gets in a resource, or why it gets none. */
-export function placeDraft(resource: Resource, request: PublishRequest, { stated, content, twin }: Draft): Placed {
-  return placeVersion(resource, {
-    version: request.version,
-    isTag: request.isTag ?? false,
-    stated,
-    content,
-    twin,
-    onConflict: request.onConflict,
-    commit: request.snapshot.origin.commit,
-    isPast: request.isPast ?? false,
-    committedAt: request.snapshot.committedAt,
-  });
+export function placeDraft(
+  resource: Resource,
+  { version, isTag = false, onConflict, isPast = false, snapshot }: PublishRequest,
+  { stated, content, twin }: Draft,
+): Placed {
+  const { origin, committedAt } = snapshot;
+  const { commit } = origin;
+  return placeVersion(resource, { version, isTag, stated, content, twin, onConflict, commit, isPast, committedAt });
 }
 
 /**
@@ -225,22 +221,13 @@ function actionOf({ outcome, resource, version }: Changed, before: Resource | nu
   return resource.versions === before?.versions ? 'connect' : `go back to ${version.label}`;
 }
 
-/** New content, and what its label depends on. */
-export interface Placing {
-  /** The label in the request, or null. */
-  version: string | null;
-  /** Whether that label comes from a git tag. Then `onConflict` applies, as to a document's. */
-  isTag: boolean;
-  /** The version in the document, or null. */
-  stated: string | null;
-  content: Digest;
-  /** The digest that the same content has with the other line endings; null if it has none. */
-  twin: Digest | null;
-  onConflict: OnConflict;
+/** New content, and what its label depends on. `version`: the label in the request, or null. `isPast`: it is imported from past history. */
+interface Placing
+  extends
+    Pick<Draft, 'stated' | 'content' | 'twin'>,
+    Required<Pick<PublishRequest, 'version' | 'isTag' | 'onConflict' | 'isPast'>> {
   /** Commit of the content; null for an upload. */
   commit: string | null;
-  /** Whether it is imported from past history. */
-  isPast: boolean;
   /** When it was committed; null if the commit has no readable date. */
   committedAt: string | null;
 }

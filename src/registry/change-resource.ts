@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { formatCoordinate, parseCoordinate, type Coordinate } from '../model/address.ts';
+import { formatCoordinate, parseCoordinate, resourceIn, type Coordinate } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
 import { type GateSettings, gateSettingsOf, parseOrganizationRef, type OrganizationSettings } from '../model/gate.ts';
 import type { Validation } from '../model/problem.ts';
@@ -217,7 +217,7 @@ export async function assertUnattached(
 ): Promise<void> {
   if (coordinate.type !== 'rulesets') return;
   const name = formatCoordinate(coordinate);
-  const isIt = (ruleset: string | null | undefined) => nameOfRuleset(ruleset ?? '') === name;
+  const isIt = (ruleset: string | null | undefined) => resourceIn(ruleset ?? '') === name;
   const readable: string[] = [];
   let others = 0;
   for (const [org, { defaults }] of Object.entries(registry.config.organizations)) {
@@ -247,12 +247,6 @@ export async function assertUnattached(
     `${name} is attached to ${joinAnd([...attached, ...counted])}. Detach it first, or delete it with ?force: then nothing can be published there until another ruleset is attached.`,
     { extra: { attached, others } },
   );
-}
-
-/** The coordinate of a ruleset without its version; null if the text is not a coordinate. */
-function nameOfRuleset(text: string): string | null {
-  const parsed = parseCoordinate(text);
-  return parsed && formatCoordinate(parsed.coordinate);
 }
 
 function joinAnd(names: readonly string[]): string {

@@ -50,7 +50,7 @@ import { compileBare, judge, nextOf } from './gate/judge.ts';
 import type { NextVersion } from './graph/impact.ts';
 import { compileGated } from './gate/compile-document.ts';
 import { withRoom } from './maintenance/quotas.ts';
-import { watchPurges } from './purge.ts';
+import { storeMendable } from './purge.ts';
 import { inSpan, type Registry } from './registry.ts';
 import { encodeJson } from '../model/json.ts';
 import type { Snapshot } from '../source/snapshot.ts';
@@ -127,13 +127,18 @@ async function publishOnce(registry: Registry, request: PublishRequest): Promise
   const placed = placeDraft(resource, request, draft);
   if (placed.outcome === 'conflict' && isAccepted) return { ...placed, report: compiled.report, compiled, ruleset };
 
-  const back = await whyNotGoBack(registry, request, existing, policy, draft);
-  if (back !== null) return { ...back, report: compiled.report, compiled, ruleset };
+  // A branch that goes back to a version of equal rank makes that the latest.
+  const back =
+    existing && policy.approval === 'required' ? appendDraft(registry, request, existing, draft, null) : null;
+  const kept = back?.outcome === 'unchanged' ? await whyNotMove(registry, existing!, back) : null;
+  if (kept !== null) return { ...kept, report: compiled.report, compiled, ruleset };
 
   const judged = await judge(registry, request, existing, policy, { placed, draft }, readable);
   const isNew = placed.outcome !== 'unchanged';
   const next = isNew ? nextOf(registry, request, existing, draft) : null;
-  const moved = next && (await whyNotMoveTo(registry, existing, next));
+  // A label of another kind can make another version than the new one the latest.
+  const isOther = existing !== null && next !== null && next.resource.latest !== next.version.label;
+  const moved = isOther ? await whyNotMove(registry, existing, next) : null;
   if (moved !== null) return { ...moved, report: judged.report, compiled: judged, ruleset };
   if (isNew && (!isAccepted || isBlocking(judged.report))) return reject(registry, request, judged, ruleset, next);
 
@@ -156,28 +161,12 @@ async function publishOnce(registry: Registry, request: PublishRequest): Promise
   return ended && { ...ended, ...approvals, report: judged.report, compiled: judged, ruleset };
 }
 
-/** Why a branch may not go back to a version of equal rank, which `latest` would then be: that would need approval. Null: it may, or does not. */
-async function whyNotGoBack(
+/** Why `latest` may not move as it would then, to `version` or another one: that needs more than a publication. Null: it may, or does not. */
+async function whyNotMove(
   registry: Registry,
-  request: PublishRequest,
-  existing: Resource | null,
-  { approval }: Policy,
-  draft: Draft,
-): Promise<Extract<Appended, { outcome: 'conflict' }> | null> {
-  if (existing === null || approval !== 'required') return null;
-  const foreseen = appendDraft(registry, request, existing, draft, null);
-  if (foreseen?.outcome !== 'unchanged') return null;
-  const detail = await whyNotMoveLatest(registry, existing, foreseen.resource);
-  return detail === null ? null : { outcome: 'conflict', detail, label: foreseen.version.label, suggestion: null };
-}
-
-/** Why another version than the new one may not become `latest`, as a label of another kind can make one. Null: it may, or does not. */
-async function whyNotMoveTo(
-  registry: Registry,
-  existing: Resource | null,
+  existing: Resource,
   { resource, version }: { resource: Resource; version: Version },
 ): Promise<Extract<Appended, { outcome: 'conflict' }> | null> {
-  if (existing === null || resource.latest === version.label) return null;
   const detail = await whyNotMoveLatest(registry, existing, resource);
   return detail === null ? null : { outcome: 'conflict', detail, label: version.label, suggestion: null };
 }
@@ -311,19 +300,16 @@ function jobOrigin({ repository, commit, startedBy: _login, ...job }: JobOrigin)
  * Stores a version's bytes: where the manifest exists, so does all that it names. Returns what stores
  * them again if a purge deleted some meanwhile.
  */
-async function store(
+function store(
   registry: Registry,
   { unshared, shared, manifest }: Built,
   compared: Compared | null,
 ): Promise<() => Promise<void>> {
-  const mendPurged = await watchPurges(registry);
-  const write = async (): Promise<void> => {
+  return storeMendable(registry, () => {
     // A separate object: it quotes the previous version too, and is deleted when that is withdrawn.
     const comparison = compared === null ? null : registry.objects.put(compared.bytes);
-    await Promise.all([registry.objects.putPack(manifest, shared, unshared), comparison]);
-  };
-  await write();
-  return () => mendPurged(write);
+    return Promise.all([registry.objects.putPack(manifest, shared, unshared), comparison]);
+  });
 }
 
 /**

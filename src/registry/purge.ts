@@ -36,16 +36,17 @@ export async function notePurges(registry: Registry): Promise<() => Promise<{ is
 }
 
 /**
- * Called by a publish before it stores bytes. The publish calls the returned function after its
- * commit, to store the bytes again if a purge may have deleted some in between. If storing them
- * fails, that throws `outcome_unknown`: the version exists, but its bytes may not.
+ * Stores bytes for a record that is written next. Call the returned function after that commit: it
+ * stores them again if a purge may have deleted some in between. If that fails, it throws
+ * `outcome_unknown`: the record exists, but its bytes may not.
  */
-export async function watchPurges(registry: Registry): Promise<(storeAgain: () => Promise<void>) => Promise<void>> {
+export async function storeMendable(registry: Registry, store: () => Promise<unknown>): Promise<() => Promise<void>> {
   const purgesSince = await notePurges(registry);
-  return async (storeAgain) => {
+  await store();
+  return async () => {
     try {
       const { isNew, isRunning } = await purgesSince();
-      if (isNew || isRunning) await storeAgain();
+      if (isNew || isRunning) await store();
     } catch (error) {
       throw followUpFailed(error);
     }

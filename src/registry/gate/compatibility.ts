@@ -39,24 +39,13 @@ export async function checkCompatibility(
   next: Next,
   turn: Turn = {},
 ): Promise<Report> {
-  if (compatibility === 'none') return next.compiled.report;
-  const report = await checkAgainst(
-    registry,
-    resource,
-    compatibility,
-    followed(resource, next.label, compatibility),
-    next,
-    turn,
-  );
-  const { replaced = null, compiled } = next;
-  return checkAgainst(
-    registry,
-    resource,
-    compatibility,
-    replaced,
-    { ...next, compiled: { ...compiled, report } },
-    turn,
-  );
+  let { report } = next.compiled;
+  if (compatibility === 'none') return report;
+  for (const before of [followed(resource, next.label, compatibility), next.replaced ?? null]) {
+    const compiled = { ...next.compiled, report };
+    report = await checkAgainst(registry, resource, compatibility, before, { ...next, compiled }, turn);
+  }
+  return report;
 }
 
 async function checkAgainst(

@@ -1,6 +1,6 @@
 import { bytesIn, type GivenRuleset, type Turn } from '../../compile/compile.ts';
 import type { Principal } from '../../model/access.ts';
-import { formatCoordinate, parseCoordinate, resourceTypes, type Coordinate } from '../../model/address.ts';
+import { formatCoordinate, resourceIn, resourceTypes, type Coordinate } from '../../model/address.ts';
 import { findingKey } from '../../model/gate.ts';
 import { blockingIn, type BlockOn, type Problem, type Report, describeBlocking } from '../../model/problem.ts';
 import { coordinateOf, resourceRef, selectVersion, type Resource, type Version } from '../../model/resource.ts';
@@ -134,8 +134,7 @@ async function leadsTo(registry: Registry, org: string, attached: string, wanted
 }
 
 function isSame(name: string, wanted: Coordinate): boolean {
-  const parsed = parseCoordinate(name);
-  return parsed !== null && formatCoordinate(parsed.coordinate) === formatCoordinate(wanted);
+  return resourceIn(name) === formatCoordinate(wanted);
 }
 
 async function replayOne(

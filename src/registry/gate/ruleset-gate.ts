@@ -1,6 +1,6 @@
 import { type GivenRuleset, type Compiled, bytesIn, hasCode, type RulesetCode } from '../../compile/compile.ts';
 import { extendsOf, isRulesetCoordinate } from '../../compile/ruleset/ruleset-files.ts';
-import { formatCoordinate, parseCoordinate, type Coordinate } from '../../model/address.ts';
+import { formatCoordinate, parseCoordinate, resourceIn, type Coordinate } from '../../model/address.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { rangeOf, type Dependency } from '../../model/dependency.ts';
 import { digestOf, type Digest } from '../../model/digest.ts';
@@ -29,7 +29,7 @@ export async function resolveExtended(name: string, json: string, find: Find): P
   async function follow(text: string, path: readonly string[]): Promise<void> {
     for (const base of coordinatesIn(text)) {
       const chain = [...path, base].join(' → ');
-      if (path.some((one) => resourceOf(one) === resourceOf(base)))
+      if (path.some((one) => resourceIn(one) === resourceIn(base)))
         throw new RegistryError('refused', `The ruleset ${name} extends itself: ${chain}. Remove one of them.`);
       if (path.length > maxLevels || Object.keys(extended).length >= maxExtends)
         throw new RegistryError('refused', `The ruleset ${name} extends too many others: ${chain}.`);
@@ -67,12 +67,6 @@ function dependencyOn(name: string, base: Extended[string]): Dependency {
     digest: base.digest,
     how: 'extends',
   };
-}
-
-/** The coordinate of a ruleset without its version, or null. */
-function resourceOf(name: string): string | null {
-  const parsed = parseCoordinate(name);
-  return parsed?.coordinate.type === 'rulesets' ? formatCoordinate(parsed.coordinate) : null;
 }
 
 /** The ruleset that a version was checked against, as its manifest and its report record it. */

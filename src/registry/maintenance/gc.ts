@@ -53,7 +53,7 @@ const atOnce = 16;
  * refers to an object; then it is put into quarantine, where every reader finds it, and deleted by a
  * run after that period. Safe beside publishers in all processes: whoever publishes what this deletes
  * either committed before this looks again, or finds that this ran and stores the bytes again
- * (`watchPurges`); and what is missed by a crash of either is read out of quarantine. Entries of logs
+ * (`storeMendable`); and what is missed by a crash of either is read out of quarantine. Entries of logs
  * stay. Rejects with `corrupt`, and deletes nothing, if a log or a manifest is damaged.
  */
 export async function collectGarbage(registry: Registry, options: GcOptions): Promise<Collected> {

@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { isFilePath, mediaTypeOf, ownFiles, isPagePath } from '../model/page-path.ts';
 import { digestOf } from '../../model/digest.ts';
+import { readImage } from '../../model/image.ts';
+import { own } from '../../model/json.ts';
 import { RegistryError } from '../../model/errors.ts';
 import {
   draftRef,
@@ -15,18 +17,12 @@ import type { Generation } from '../../store/records.ts';
 import { findSite, type Guard } from '../../registry/lives.ts';
 import { withRoom } from '../../registry/maintenance/quotas.ts';
 import type { Author, Registry } from '../../registry/registry.ts';
-import { watchPurges } from '../../registry/purge.ts';
+import { storeMendable } from '../../registry/purge.ts';
 import { bundlePieces, readPlace } from './bundles.ts';
 import { problemAtFile, type Problem } from '../../model/problem.ts';
 
-/** How the files of a type begin. Types without an entry are text. */
+/** How the files of a type begin. Of types without an entry, images are read, and the others are text. */
 const beginnings: Readonly<Record<string, (bytes: Buffer) => boolean>> = {
-  'image/png': (bytes) => startsWith(bytes, '\x89PNG\r\n\x1a\n'),
-  'image/jpeg': (bytes) => startsWith(bytes, '\xff\xd8\xff'),
-  'image/gif': (bytes) => startsWith(bytes, 'GIF87a') || startsWith(bytes, 'GIF89a'),
-  'image/webp': (bytes) => startsWith(bytes, 'RIFF') && bytes.toString('latin1', 8, 12) === 'WEBP',
-  'image/avif': (bytes) =>
-    bytes.toString('latin1', 4, 8) === 'ftyp' && /^(?:avif|avis|mif1)/.test(bytes.toString('latin1', 8, 12)),
   'image/x-icon': (bytes) => startsWith(bytes, '\0\0\x01\0'),
   'font/woff': (bytes) => startsWith(bytes, 'wOFF'),
   'font/woff2': (bytes) => startsWith(bytes, 'wOF2'),
@@ -52,7 +48,9 @@ export function kindOfFile(path: string, content: Uint8Array): { mediaType: stri
   if (!isFilePath(path))
     return { fault: (ownFiles as readonly string[]).includes(path) ? `Every site has its own ${path}.` : pathFault };
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
-  const looksRight = Object.hasOwn(beginnings, mediaType) ? beginnings[mediaType]!(bytes) : isUtf8(bytes);
+  const isImage = /^image\/(?!svg)/.test(mediaType);
+  const looksRight =
+    own(beginnings, mediaType)?.(bytes) ?? (isImage ? readImage(bytes)?.type === mediaType : isUtf8(bytes));
   if (!looksRight) return { fault: `The content is not ${mediaType.split(';')[0]}, as its name says.` };
   if (mediaType === 'image/svg+xml' && !/<svg[\s>]/.test(bytes.toString('utf8', 0, 10_000)))
     return { fault: 'The content is not image/svg+xml, as its name says.' };
@@ -102,9 +100,7 @@ export async function putDraft(
     const stored = fileOf(record, await registry.refs.read<Draft>(draftRef(site, path)));
     take({ drafts: stored ? 0 : 1, bytes: Math.max(0, bytes.byteLength - (stored?.size ?? 0)) });
     const { places, objects } = bundlePieces([bytes]);
-    const store = async () => void (await Promise.all(objects.map(registry.objects.put)));
-    const mendPurged = await watchPurges(registry);
-    await store();
+    const mend = await storeMendable(registry, () => Promise.all(objects.map(registry.objects.put)));
     const file: DraftFile = { ...places[0]!, digest: digestOf(bytes), mediaType: kind.mediaType, page };
     const updated = await registry.refs.update<Draft>(draftRef(site, path), (current) => {
       const draft = fileOf(record, current);
@@ -113,7 +109,7 @@ export async function putDraft(
       const isSame = draft?.digest === file.digest && JSON.stringify(draft.page) === JSON.stringify(page);
       return isSame ? null : { value: draftOf(record, file), change: { ...author, action: `save ${path}` } };
     });
-    await mendPurged(store);
+    await mend();
     return { path, file: updated!.value.file!, generation: updated! };
   });
 }
@@ -273,9 +269,7 @@ export async function replaceDrafts(
     const more = sizeOf(accepted.map(({ bytes }) => ({ size: bytes.byteLength }))) - sizeOf(before.values());
     take({ drafts: Math.max(0, accepted.length - before.size), bytes: Math.max(0, more) });
     const { places, objects } = bundlePieces(fresh.map(({ bytes }) => bytes));
-    const store = async () => void (await Promise.all(objects.map(registry.objects.put)));
-    const mendPurged = await watchPurges(registry);
-    await store();
+    const mend = await storeMendable(registry, () => Promise.all(objects.map(registry.objects.put)));
     const files = new Map(accepted.flatMap(({ path }, index) => (isKnown(index) ? [[path, before.get(path)!]] : [])));
     const writes: [path: string, file: DraftFile | null][] = fresh.map(({ path, digest, mediaType }, index) => [
       path,
@@ -296,7 +290,7 @@ export async function replaceDrafts(
         }),
       );
     }
-    await mendPurged(store);
+    await mend();
     return { files, stored: fresh.length, removed: gone.length, problems };
   });
 }

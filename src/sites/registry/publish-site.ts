@@ -18,7 +18,7 @@ import {
 import { readObject } from '../../registry/stored.ts';
 import { withRoom } from '../../registry/maintenance/quotas.ts';
 import type { Author, Registry } from '../../registry/registry.ts';
-import { watchPurges } from '../../registry/purge.ts';
+import { storeMendable } from '../../registry/purge.ts';
 import { readPlace, buildDeployment, readContents } from './bundles.ts';
 import { findEditable, listDrafts } from './drafts.ts';
 import { makeDeployment, type MadeDeployment, type SiteFiles, resolveEmbed } from './make-deployment.ts';
@@ -101,12 +101,10 @@ async function storeAndAppend(
   const size = [built.manifest, ...built.pieces, ...bundles].reduce((sum, { byteLength }) => sum + byteLength, 0);
   return withRoom(registry, site.org, async (take) => {
     take({ bytes: size });
-    const store = async () => {
+    const mend = await storeMendable(registry, async () => {
       await Promise.all(bundles.map((bytes) => registry.objects.put(bytes)));
       await registry.objects.putPack(built.manifest, built.pieces);
-    };
-    const mendPurged = await watchPurges(registry);
-    await store();
+    });
     const appended = await append(registry, site, author, before, {
       manifest: built.digest,
       bytes: size,
@@ -114,7 +112,7 @@ async function storeAndAppend(
       ...(followed !== undefined && { followed }),
       ...(settings && { settings }),
     });
-    if (appended !== null) await mendPurged(store);
+    if (appended !== null) await mend();
     return appended;
   });
 }
