@@ -122,13 +122,11 @@ export function formatSettings(documents: readonly { path: string; coordinate: C
       `    type: ${coordinate.type}`,
       `    slug: ${scalar(coordinate.slug)}`,
     ];
-    return isPathGlob(relative) ? ['  # A path with a star cannot be listed.', ...lines.map(commented)] : lines;
+    return isPathGlob(relative)
+      ? ['  # A path with a star cannot be listed.', ...lines.map((line) => `  # ${line.slice(2)}`)]
+      : lines;
   });
   return ['resources:', ...entries.flat(), ''].join('\n');
-}
-
-function commented(line: string): string {
-  return `  # ${line.slice(2)}`;
 }
 
 /** A YAML scalar: as it is where that is safe, else as a JSON string, which YAML reads too. */

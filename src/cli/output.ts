@@ -6,6 +6,7 @@ import { join, relative } from 'node:path';
 import { styleText } from 'node:util';
 import { isUrlPath } from '../model/address.ts';
 import { visible } from '../model/escape.ts';
+import { own } from '../model/json.ts';
 
 /** Writes data to stdout, with control characters escaped. Of what a CI would carry out, only our findings stay (`formatGithub`). */
 export function print(text: string): void {
@@ -74,16 +75,13 @@ const word = /^((?:\S.*?:\d+:\d+ |\d+ )?)([a-z]+(?: for approval)?)(?=[\s,:]|$)/
 function paint(text: string, stream: NodeJS.WriteStream): string {
   const painted = text.split('\n').map((line) => {
     const [, before = '', said = ''] = word.exec(line) ?? [];
-    const tone = Object.hasOwn(toned, said) ? toned[said]! : shownState(keyOfState(said)).tone;
+    const state = said === shownState('waiting').text ? 'waiting' : said;
+    const tone = own(toned, said) ?? shownState(state).tone;
     if (said !== '' && (tone !== '' || said === 'info'))
       return before + styleText(colors[tone], said, { stream }) + line.slice(before.length + said.length);
     return line.replace(/^ {2}[ >]? *\d* \|/, (frame) => styleText('dim', frame, { stream }));
   });
   return painted.join('\n');
-}
-
-function keyOfState(said: string): string {
-  return said === shownState('waiting').text ? 'waiting' : said;
 }
 
 // Milliseconds between two lines of progress where there is no terminal.

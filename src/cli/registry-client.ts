@@ -256,12 +256,10 @@ function readSaved(): Record<string, SavedKey> {
   const text = readPrivate(file);
   if (text === null) return {};
   const saved = parseJson(Buffer.from(text));
-  if (isObject(saved) && Object.values(saved).every(isSavedKey)) return saved as Record<string, SavedKey>;
+  const isSaved = (each: unknown) =>
+    isObject(each) && typeof each['id'] === 'string' && typeof each['key'] === 'string';
+  if (isObject(saved) && Object.values(saved).every(isSaved)) return saved as Record<string, SavedKey>;
   throw new RegistryError('malformed', `${file} does not hold the keys of registries. Delete it, and log in again.`);
-}
-
-function isSavedKey(value: unknown): boolean {
-  return isObject(value) && typeof value['id'] === 'string' && typeof value['key'] === 'string';
 }
 
 /** The text of a file with secrets; null if it is absent. */

@@ -25,7 +25,10 @@ export async function syncAll(
   await leaveUnconfigured(registry, { sparesArguments: true });
   const queue = createSyncQueue(registry, createPulls, onProgress);
   if (name === undefined) await queue.owners.lookAll(async () => undefined);
-  const wanted = name === undefined ? await everyRepository(registry) : [await repositoryOf(registry, name)];
+  const wanted =
+    name === undefined
+      ? (await listRepositories(registry)).map(({ org, url, branch }) => ({ org, id: repositoryId(url, branch) }))
+      : [await repositoryOf(registry, name)];
   const sync = ({ org, id }: Wanted): Promise<Run> => queue.request(org, id, 'manual').then(({ done }) => done);
   const runs = await Promise.all(wanted.map(sync));
   // What one repository published, such as a ruleset or a schema, another one may have missed.
@@ -73,10 +76,6 @@ async function withStillRejected(registry: Registry, run: Run): Promise<Run> {
 interface Wanted {
   org: string;
   id: string;
-}
-
-async function everyRepository(registry: Registry): Promise<Wanted[]> {
-  return (await listRepositories(registry)).map(({ org, url, branch }) => ({ org, id: repositoryId(url, branch) }));
 }
 
 async function repositoryOf(registry: Registry, name: string): Promise<Wanted> {

@@ -45,12 +45,9 @@ export function syncCommand(): Command {
     });
 }
 
-/** Whether a document was not published, and somebody has to do something. */
-function isLeft(document: RunDocument): boolean {
-  return isRejected(document) || document.outcome === 'waiting';
-}
-
 function printRuns(runs: readonly Run[], { json }: CommonOptions, printed?: ReadonlySet<string>): void {
+  // Whether somebody has to do something.
+  const isLeft = (document: RunDocument) => isRejected(document) || document.outcome === 'waiting';
   if (runs.some(({ state, documents }) => state === 'failed' || documents.some(isLeft))) process.exitCode = 1;
   if (json) return printJson({ runs });
   if (runs.length === 0)

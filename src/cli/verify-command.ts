@@ -46,7 +46,8 @@ export function verifyCommand(): Command {
       outcomes.delete('recoded');
       if (outcomes.size > 0 || isUnchecked) process.exitCode = outcomes.size > 0 ? 1 : notChecked;
       if (json) return printJson({ versions: verified });
-      if (all) complain(summarize(verified));
+      const equal = verified.filter(({ outcome }) => outcome === 'same');
+      if (all) complain(`${equal.length} of ${verified.length} identical`);
       else verified.forEach(printOutcome);
     });
 }
@@ -111,9 +112,4 @@ function printOutcome(verified: Outcome): void {
     complain(`The input is the same, but the compilers differ: ${others} Verify with ${compilers[0]}.`);
   if (outcome === 'different')
     complain(derived === null ? 'The document in the commit is now rejected.' : `The commit produces ${derived}.`);
-}
-
-function summarize(verified: readonly Outcome[]): string {
-  const equal = verified.filter(({ outcome }) => outcome === 'same').length;
-  return `${equal} of ${verified.length} identical`;
 }

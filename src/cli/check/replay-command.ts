@@ -39,7 +39,11 @@ export function replayCommand(): Command {
           replay(client, await bodyOf(command, candidate, coordinate, version), coordinate, say),
         ),
       ).catch((error: unknown) => {
-        if (isRegistryError(error) && json !== true) for (const problem of problemsIn(error)) complain(problem);
+        if (isRegistryError(error) && json !== true) {
+          const { problems, extra } = error;
+          const all = problems.length > 0 ? problems : ((extra['problems'] ?? []) as Problem[]);
+          for (const problem of all) complain(formatProblem(problem));
+        }
         throw error;
       });
       if (result.totals.newlyBlocked > 0) process.exitCode = 1;
@@ -49,12 +53,6 @@ export function replayCommand(): Command {
         print(csvText(replayRows(result.items)).trimEnd());
       } else printReplay(result);
     });
-}
-
-/** What is wrong with a candidate, one line for each problem. */
-function problemsIn({ problems, extra }: RegistryError): string[] {
-  const blocking = problems.length > 0 ? problems : ((extra['problems'] ?? []) as Problem[]);
-  return blocking.map(formatProblem);
 }
 
 /** The label in a coordinate of this ruleset. Throws `malformed`. */

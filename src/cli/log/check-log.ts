@@ -90,7 +90,7 @@ export async function openCheckedLog(
   /** Checks who signed a head, and that it and the newest one are of one history. */
   async function hold(head: Checkpoint): Promise<void> {
     assertSigned(head, [parseVerifierKey(state.key)!], policy, registry);
-    if (newest === null || head.size !== newest.size || !sameRoot(head, newest)) {
+    if (newest === null || head.size !== newest.size || Buffer.compare(head.root, newest.root) !== 0) {
       const [older, newer] = newest === null || head.size >= newest.size ? [newest, head] : [head, newest];
       const proving = older === null ? [] : proveConsistency(nodes(newer.size), older.size, newer.size);
       const proof = await Promise.resolve(proving).catch((error: unknown) => {
@@ -99,7 +99,10 @@ export async function openCheckedLog(
         const told = `shows a log of ${older.size} leaves, had one of ${newer.size}, and has lost what proves that they are one history. Ask who runs it`;
         throw withHeads(`${registry} ${told}, and keep both of these.`, older, newer);
       });
-      if (older !== null && !isConsistent(older, newer, proof)) throw twoHistories(registry, older, newer);
+      if (older !== null && !isConsistent(older, newer, proof)) {
+        const told = 'shows another history than before. Trust nothing from it, and keep both of these';
+        throw withHeads(`${registry} ${told}: together they prove it.`, older, newer);
+      }
     }
     if (newest !== null && head.size <= newest.size) return;
     newest = head;
@@ -246,23 +249,13 @@ function assertSigned(
   if (fault !== null) throw refused(`The checkpoint of the public log of ${registry} is not to be trusted: ${fault}.`);
 }
 
-function sameRoot(a: Checkpoint, b: Checkpoint): boolean {
-  return Buffer.compare(a.root, b.root) === 0;
-}
-
 function parseHead(text: string, registry: string): Checkpoint {
   const head = parseCheckpoint(text);
   if (head === null) throw refused(`${registry}/log/checkpoint is not a valid checkpoint.`);
   return head;
 }
 
-/** The error for a registry that shows another history than before. Both heads are the evidence. */
-function twoHistories(registry: string, older: Checkpoint, newer: Checkpoint): RegistryError {
-  const told =
-    'shows another history than before. Trust nothing from it, and keep both of these: together they prove it.';
-  return withHeads(`${registry} ${told}`, older, newer);
-}
-
+/** An error with two heads of a log, which are the evidence. */
 function withHeads(message: string, older: Checkpoint, newer: Checkpoint): RegistryError {
   return refused(`${message}\n\n${formatNote(older.note)}\n${formatNote(newer.note)}`);
 }

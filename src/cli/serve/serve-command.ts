@@ -62,7 +62,10 @@ export function serveCommand(): Command {
       const { runWorkers, isWorker } = await import('./workers.ts');
       if (workers > 1 && !isWorker) {
         await readConfig(command);
-        process.exitCode = await runWorkers(workers, { announce, onDeath });
+        process.exitCode = await runWorkers(workers, {
+          announce,
+          onDeath: (pid, how) => complain(`Worker ${pid} ended (${how}). It is started again.`),
+        });
         return;
       }
       const configure = async (edition: string) =>
@@ -98,10 +101,6 @@ function workersOf({ workers, dev }: ServeOptions): number {
   if (workers !== '1' && dev)
     throw new RegistryError('malformed', '`--dev` works with one process only. Leave out `--workers`.');
   return Number(workers);
-}
-
-function onDeath(pid: number, how: string): void {
-  complain(`Worker ${pid} ended (${how}). It is started again.`);
 }
 
 /** Announces the URL; as JSON only once, since the port stays the same after a reload. */

@@ -136,7 +136,7 @@ export async function serve(asked: ServeOptions, { port, host }: { port: string;
   const address = { port: Number(port), host };
   try {
     for (let config: Config | null = first; config !== null;)
-      config = await serveOnce(config, { ...asked, configure, announce }, address, stopped, worker?.peers);
+      config = await serveOnce(config, { ...asked, configure, announce }, { address, stopped, peers: worker?.peers });
   } finally {
     worker?.leave();
   }
@@ -148,28 +148,26 @@ function withOwnMetrics(config: Config, place: number): Config {
   return metrics === null ? config : { ...config, metrics: { ...metrics, port: metrics.port + place } };
 }
 
+/** Where a server listens, until when, and with whom. */
+interface Place {
+  address: { port: number; host: string };
+  stopped: Promise<null>;
+  peers: Peers | undefined;
+}
+
 /**
  * Serves until stopped and returns null; with `--dev` also until the configuration changes, and
  * returns the new one.
  */
-async function serveOnce(
-  config: Config,
-  asked: ServeOptions,
-  address: { port: number; host: string },
-  stopped: Promise<null>,
-  peers: Peers | undefined,
-): Promise<Config | null> {
+async function serveOnce(config: Config, asked: ServeOptions, place: Place): Promise<Config | null> {
   assertSecretKey({ config });
   const { isDev } = asked;
   // In development, pages must always be current.
-  const registry = await openRegistry(
-    isDev ? { ...config, cache: { ...config.cache, latest: 0 } } : config,
-    undefined,
-    { hasSpare: !isDev },
-  );
+  const current = isDev ? { ...config, cache: { ...config.cache, latest: 0 } } : config;
+  const registry = await openRegistry(current, undefined, { hasSpare: !isDev });
   const leave = outliveBugs(registry.log);
   try {
-    return await serveRegistry(registry, config, asked, address, stopped, peers);
+    return await serveRegistry(registry, config, asked, place);
   } finally {
     leave();
   }
@@ -179,9 +177,7 @@ async function serveRegistry(
   registry: OpenRegistry,
   config: Config,
   { configure, file, repositories, commands, isDev, isAnswerOnly, announce }: ServeOptions,
-  address: { port: number; host: string },
-  stopped: Promise<null>,
-  peers: Peers | undefined,
+  { address, stopped, peers }: Place,
 ): Promise<Config | null> {
   if (config.secretKey === null) registry.ownKey!.make();
   for (const url of repositories.filter(isLocalUrl)) await assertRepository(registry, resolve(url));

@@ -52,13 +52,10 @@ export function doctorCommand(): Command {
       ];
       if (checks.some(({ state }) => state === 'problem')) process.exitCode = 1;
       if (command.optsWithGlobals<CommonOptions>().json) return printJson({ checks });
-      for (const check of checks) print(format(check));
+      for (const { state, name, detail, advice } of checks)
+        print(`${state.padEnd(8)} ${name.padEnd(8)} ${detail}${advice === null ? '' : `. ${advice}`}`);
       complain(summarize(checks));
     });
-}
-
-function format({ state, name, detail, advice }: DoctorCheck): string {
-  return `${state.padEnd(8)} ${name.padEnd(8)} ${detail}${advice === null ? '' : `. ${advice}`}`;
 }
 
 function summarize(checks: readonly DoctorCheck[]): string {

@@ -158,7 +158,10 @@ function cookieFor(url: string): SessionCookie {
 /** A seal with the registry's own key, for a registry without `login.sessionSecret`. */
 function ownSeal(registry: Registry, purpose: string): Seal {
   return {
-    seal: async (value, expiresAt) => sealSync(registry, purpose, value, expiresAt),
+    async seal(value, expiresAt) {
+      const sealed = sealValue(registry, purpose, { value, expiresAt: expiresAt.toISOString() });
+      return Buffer.from(sealed, 'base64').toString('base64url');
+    },
     async open(text) {
       const opened = openValue(registry, purpose, Buffer.from(text, 'base64url').toString('base64')) as
         { value: Record<string, unknown>; expiresAt: string } | undefined;
@@ -167,9 +170,4 @@ function ownSeal(registry: Registry, purpose: string): Seal {
         : null;
     },
   };
-}
-
-function sealSync(registry: Registry, purpose: string, value: object, expiresAt: Date): string {
-  const sealed = sealValue(registry, purpose, { value, expiresAt: expiresAt.toISOString() });
-  return Buffer.from(sealed, 'base64').toString('base64url');
 }

@@ -55,7 +55,10 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
       expiryTime: registry.expiryTime,
     });
   const providers = new Map(
-    providersOf(login).map((each) => [each.name, createProvider(each, callbackOf(url, each.name), url, registry)]),
+    providersOf(login).map((each) => [
+      each.name,
+      createProvider(each, `${url}/login/callback${each.name && `/${each.name}`}`, url, registry),
+    ]),
   );
   const pendingSignIns = createPendingSignIns(registry, seal('sign-in'));
   const sessions = createSessions<Person>(registry, seal('session'), login.lifetime, {
@@ -161,11 +164,6 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
 type UserPrincipal = Extract<Principal, { kind: 'user' }>;
 
 const maxGroups = 1000;
-
-/** Where the provider sends people back to. */
-function callbackOf(url: string, name: string): string {
-  return `${url}/login/callback${name === '' ? '' : `/${name}`}`;
-}
 
 function configuredAmong(provider: ProviderConfig | null, groups: readonly string[]): string[] {
   return groups.filter((group) => Object.hasOwn(provider?.organizations ?? {}, group));

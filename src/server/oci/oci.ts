@@ -35,7 +35,7 @@ import {
   type Referrer,
 } from './oci-contents.ts';
 import { attest } from '../../registry/transparency/public-log.ts';
-import type { Resource, Version } from '../../model/resource.ts';
+import type { Resource } from '../../model/resource.ts';
 import { logFailure, problemTypes, asRefusal, retryFields, sendError } from '../error-answers.ts';
 import { requestIdOf } from '../request.ts';
 
@@ -95,7 +95,8 @@ export function createOci(context: ServerContext, authenticate: Authenticate, li
       limit?.(request, response);
       dropEmptyCredential(request);
       const principal = await authenticate(request);
-      if (!['GET', 'HEAD', 'OPTIONS'].includes(request.method!)) throw readOnly();
+      if (!['GET', 'HEAD', 'OPTIONS'].includes(request.method!))
+        throw ociError('method_not_allowed', 'UNSUPPORTED', 'OCI clients can only read. Publish with `stele publish`.');
       if (named?.kind === 'ping') {
         if (!answerMethod({ request, response }, 'public')) sendPing(request, response);
         return;
@@ -121,10 +122,6 @@ function patternOf(named: OciPath | null): string {
 /** A client that has no credential answers the challenge with an empty name and password. */
 function dropEmptyCredential({ headers }: IncomingMessage): void {
   if (/^basic +Og==$/i.test(headers.authorization ?? '')) delete headers.authorization;
-}
-
-function readOnly(): RegistryError {
-  return ociError('method_not_allowed', 'UNSUPPORTED', 'OCI clients can only read. Publish with `stele publish`.');
 }
 
 /** Says that this API is here. The challenge makes clients send a key if they have one. */
@@ -289,11 +286,7 @@ function tagOf(label: string): string {
 function labelOfTag({ versions, latest }: Pick<Resource, 'versions' | 'latest'>, tag: string): string | null {
   if (tag === 'latest') return latest;
   const named = versions.filter(({ label }) => tagOf(label) === tag);
-  return named.length === 0 ? null : named.reduce(firstPublished).label;
-}
-
-function firstPublished(a: Version, b: Version): Version {
-  return b.publishedAt < a.publishedAt ? b : a;
+  return named.length === 0 ? null : named.reduce((a, b) => (b.publishedAt < a.publishedAt ? b : a)).label;
 }
 
 /** The tags of all versions that can be read, in lexical order after the tag `last`. */

@@ -23,8 +23,12 @@ export function sharing(
 ): Fields {
   const vary = varyOf(visibility === 'public', by);
   if (visibility === 'private') return { 'Cache-Control': 'private, no-store', ...vary, ...securityHeaders };
+  const { cache } = config;
   return {
-    'Cache-Control': publicLifetimes(config)[lifetime],
+    'Cache-Control':
+      lifetime === 'pinned'
+        ? `public, max-age=${cache.pinned}, immutable`
+        : `public, max-age=${cache.latest}, must-revalidate`,
     ...keyFields(keys),
     ...vary,
     ...corsHeaders,
@@ -49,13 +53,6 @@ export type Audience = 'everyone' | 'reader';
 export function varyOf(isPublic: boolean, by: Audience): Fields {
   const credentials = isPublic && by === 'everyone' ? '' : ', Authorization, Cookie';
   return { Vary: `Accept, Accept-Encoding${credentials}` };
-}
-
-function publicLifetimes({ cache }: Pick<Config, 'cache'>): Record<Lifetime, string> {
-  return {
-    pinned: `public, max-age=${cache.pinned}, immutable`,
-    latest: `public, max-age=${cache.latest}, must-revalidate`,
-  };
 }
 
 /** The keys by which a CDN can drop a public response: `Surrogate-Key` for Fastly, `Cache-Tag` for Cloudflare and Netlify. */

@@ -70,7 +70,8 @@ export function createReads(
       const address = addressOf(path);
       limit?.(request, response);
       const principal = await authenticate(request);
-      const moment = hits && address && (await context.site.answers.moment(logsOf(organizationOf(address))));
+      const org = address && (address.kind === 'resource' ? address.coordinate.org : address.org);
+      const moment = hits && org !== null ? await context.site.answers.moment(logsOf(org)) : null;
       const keep: ReadRequest['keep'] = (resource, sent, bytes) =>
         hits!.keep(request, { route: patternOf(address), principal, resource, moment: moment! }, sent, bytes);
       const read = { context, links, request, response, principal, query, ...(moment && { keep }) };
@@ -79,10 +80,6 @@ export function createReads(
     refuse: (request, response, error) => sendProblem(context, request, response, error),
     routeOf: (request) => patternOf(addressOf(splitTarget(request.url!).path)),
   };
-}
-
-function organizationOf(address: Address): string {
-  return address.kind === 'resource' ? address.coordinate.org : address.org;
 }
 
 /** Sends a version as a document or as pages, and lists. */

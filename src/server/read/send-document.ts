@@ -1,7 +1,7 @@
 import { type Fields, flattenFields } from '../headers.ts';
 import { coordinateOf, nameOf, type Resource, type Version } from '../../model/resource.ts';
 import type { Address, Format } from '../../model/address.ts';
-import type { Coding, Manifest } from '../../model/artifact.ts';
+import type { Coding } from '../../model/artifact.ts';
 import { formatReprDigest } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
 import {
@@ -62,7 +62,9 @@ export function createSendDocument({ links, answers }: Pick<Site, 'links' | 'ans
     const hasProof = resource.visibility === 'public' && hasPublicLog(context.registry);
     const prepareNow = async (): Promise<Ready> => {
       const manifest = await readManifest(context.registry, granted);
-      const representation = pickRepresentation(manifest, offer.format, coding);
+      // Identity if that coding was not stored.
+      const stored = (each: Coding) => findRepresentation(manifest, offer.format, each);
+      const representation = stored(coding) ?? stored('identity')!;
       const sharable = sharingOf(context.registry.config, resource, lifetime);
       return {
         representation,
@@ -78,11 +80,6 @@ export function createSendDocument({ links, answers }: Pick<Site, 'links' | 'ans
     });
     read.keep?.(resource, prepared, bytes);
   };
-}
-
-/** The chosen coding, or identity if that one was not stored. */
-function pickRepresentation(manifest: Manifest, format: Format, coding: Coding): Representation {
-  return findRepresentation(manifest, format, coding) ?? findRepresentation(manifest, format, 'identity')!;
 }
 
 function prepareDocument(

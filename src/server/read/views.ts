@@ -37,17 +37,14 @@ export function pageOf<T>(all: readonly T[], query: string, keyOf: (item: T) => 
   const cursor = parameters.get('cursor');
   const after = cursor === null ? null : Buffer.from(cursor, 'base64url').toString();
   // Many texts decode to the same key, but only one is its cursor.
+  const placesIn = () => new Map(all.map((item, index) => [keyOf(item), index]));
   const isOne = after !== null && encodeCursor(after) === cursor;
-  const start = isOne ? (placesIn(all, keyOf).get(after) ?? -1) + 1 : 0;
+  const start = isOne ? (places.getOrInsertComputed(all, placesIn).get(after) ?? -1) + 1 : 0;
   if (cursor !== null && start === 0)
     throw new RegistryError('malformed', 'This cursor belongs to another list. Start again without cursor.');
   const items = all.slice(start, start + limit);
   const last = items.at(-1);
   return { items, next: last !== undefined && start + limit < all.length ? encodeCursor(keyOf(last)) : null };
-}
-
-function placesIn<T>(all: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, number> {
-  return places.getOrInsertComputed(all, () => new Map(all.map((item, index) => [keyOf(item), index])));
 }
 
 const places = new WeakMap<readonly unknown[], ReadonlyMap<string, number>>();

@@ -1,4 +1,3 @@
-import { parseCoordinate } from '../../model/address.ts';
 import { nameOfAuthor, type Decision } from '../../model/approval.ts';
 import { repositoryId, repositoryName } from '../../model/connection.ts';
 import { RegistryError } from '../../model/errors.ts';
@@ -12,13 +11,13 @@ import {
   type HeldHere,
 } from '../../registry/approval/decide.ts';
 import { nothingHere } from '../error-answers.ts';
-import { bodyOf, type Call, sendPage, operationsAbout } from './call.ts';
+import { bodyOf, type Call, sendPage, operationsAbout, resourceNamed } from './call.ts';
 
 export const approvalOperations = operationsAbout('part', {
   async listApprovals(call) {
     const { registry, principal, org, query } = call;
     const named = query['resource'] as string | undefined;
-    const only = named === undefined ? null : nameIn(org, named);
+    const only = named === undefined ? null : nameOf(resourceNamed(org, named));
     const all = await listHeld(registry, principal, org);
     return sendPage(call, (after) => all.filter(({ held }) => after === null || held.id < after), {
       isShown: ({ resource }) => only === null || nameOf(resource) === only,
@@ -81,9 +80,4 @@ async function recordOf({ registry, principal, context }: Call, here: HeldHere):
     heldAt: at,
     expiresAt,
   };
-}
-
-function nameIn(org: string, text: string): string {
-  const { coordinate } = parseCoordinate(text.startsWith('@') ? text : `@${org}/${text}`)!;
-  return `@${coordinate.org}/${coordinate.type}/${coordinate.slug}`;
 }

@@ -1,5 +1,5 @@
 import type { Principal } from '../../model/access.ts';
-import type { Coordinate, ResourceType } from '../../model/address.ts';
+import { parseCoordinate, type Coordinate, type ResourceType } from '../../model/address.ts';
 import type { Name, RecordOf, Guard } from '../../registry/lives.ts';
 import type { Author, Registry } from '../../registry/registry.ts';
 import type { SiteCoordinate } from '../../sites/model/documentation-site.ts';
@@ -152,11 +152,6 @@ function tagsIn(header: string): string[] {
   return header.match(/(?:W\/)?"[^"]*"/g) ?? [];
 }
 
-/** Encodes a cursor: opaque to clients, and valid only for its own list. */
-function encodeCursor(operation: string, position: unknown): string {
-  return Buffer.from(JSON.stringify([operation, position])).toString('base64url');
-}
-
 /**
  * The position in the request's cursor, or null for the first page. Throws `malformed` if the
  * cursor belongs to another list.
@@ -202,7 +197,9 @@ export async function sendPage<T, P = string>(
     if (hasMore) break;
     page.push(item);
   }
-  const next = hasMore ? encodeCursor(call.operation.id, keyOf(page.at(-1)!)) : null;
+  // Opaque to clients, and valid only for its own list.
+  const cursor = () => Buffer.from(JSON.stringify([call.operation.id, keyOf(page.at(-1)!)])).toString('base64url');
+  const next = hasMore ? cursor() : null;
   return { status: 200, body: { items: await Promise.all(page.map(describe)), next } };
 }
 
@@ -215,6 +212,11 @@ export function sendList<T>(call: Call, items: readonly T[], telling: Telling<T>
 /** The same for a list in the order of its keys, of which one may leave between two pages. */
 export function sendSorted<T>(call: Call, items: readonly T[], telling: Telling<T>): Promise<Answer> {
   return sendPage(call, (after) => items.filter((item) => after === null || telling.keyOf(item) > after), telling);
+}
+
+/** The resource in a parameter: `apis/pay` in this organization, or a whole coordinate. It was validated before. */
+export function resourceNamed(org: string, text: string): Coordinate {
+  return parseCoordinate(text.startsWith('@') ? text : `@${org}/${text}`)!.coordinate;
 }
 
 /** Whether one of the texts contains `?q`, ignoring case; without `?q`, always. */

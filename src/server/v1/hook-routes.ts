@@ -82,7 +82,7 @@ export function createReceiveHook({
     const delivery = { headers: headersOf(request), body };
     if (await host.isGenuine(delivery, await secretsFor(host.name, only), registry.now())) return outlined(delivery);
     registry.log('warn', 'hook refused', { host: host.name, repository: only, origin: request.ip ?? null });
-    throw notSigned();
+    throw new RegistryError('unauthenticated', 'The webhook signature is missing or invalid. Check the secret.');
   }
 
   /** The error for a hook of another product. It depends only on the hook and the configured names. */
@@ -121,10 +121,6 @@ export function createReceiveHook({
     registry.log('debug', 'hook', { host: name, hint: hint.kind, repositories });
     return { status: 202, body: { repositories } };
   };
-}
-
-function notSigned(): RegistryError {
-  return new RegistryError('unauthenticated', 'The webhook signature is missing or invalid. Check the secret.');
 }
 
 /** Whether the body is large or its size unknown. */

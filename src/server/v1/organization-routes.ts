@@ -1,6 +1,5 @@
 import { teamsOf } from '../../config/organization-config.ts';
 import { grantsIn, isAllowed, mayCreateOrganization, organizationsOf, type Principal } from '../../model/access.ts';
-import { parseCoordinate, type ResourceType } from '../../model/address.ts';
 import { keyRef, type Key, type Person } from '../../model/key.ts';
 import { readAudit, type AuditFilter, type AuditPosition, type AuditStep, readChanges } from '../../registry/audit.ts';
 import { readKeyUse } from '../../registry/keys/keys.ts';
@@ -23,6 +22,7 @@ import {
   sendPage,
   type Call,
   operationsAbout,
+  resourceNamed,
   sendSorted,
 } from './call.ts';
 import { documentBodyBytes, plainBodyBytes } from './api-description.ts';
@@ -83,15 +83,15 @@ export const organizationOperations = {
     async listAudit(call) {
       const { registry, org, query } = call;
       const { resource, actor, since, until } = query as Record<string, string | undefined>;
-      const named = resource === undefined ? null : coordinateIn(org, resource);
+      const named = resource === undefined ? null : resourceNamed(org, resource);
       const filter: AuditFilter = {
-        ...(named && { resource: named.coordinate }),
+        ...(named && { resource: named }),
         ...(actor !== undefined && { actor }),
         ...(since !== undefined && { since: Date.parse(since) }),
         ...(until !== undefined && { until: Date.parse(until) }),
       };
       // The audit log of this organization has no changes of another one's resources.
-      const isForeign = named !== null && named.coordinate.org !== org;
+      const isForeign = named !== null && named.org !== org;
       return sendPage<AuditStep, AuditPosition>(
         call,
         (position) => (isForeign ? [] : readAudit(registry, org, filter, position)),
@@ -203,10 +203,6 @@ function rightsFor(principal: Principal, org: string): object[] {
 function rightsRecord({ id, issuer, group, subject, scopes, resources }: Omit<RightsHere, 'org'>): object {
   const person = subject === null ? null : `${issuer}#${subject}`;
   return { id, issuer, group, person, scopes, resources, configured: id === null };
-}
-
-function coordinateIn(org: string, text: string): { coordinate: { org: string; type: ResourceType; slug: string } } {
-  return parseCoordinate(text.startsWith('@') ? text : `@${org}/${text}`)!;
 }
 
 function isAuditPosition(value: unknown): value is AuditPosition {

@@ -52,7 +52,8 @@ export function createV1(context: Omit<ServerContext, 'v1'>, operations = create
     const { path, query } = splitTarget(request.originalUrl);
     const matched = matchRoute(table, path);
     // Without a key, the error does not reveal which routes exist.
-    if (matched === null) throw new RegistryError('not_found', isMember(request) ? noRoute(table, path) : nothingHere);
+    const isStranger = principalOf(request).kind === 'anonymous';
+    if (matched === null) throw new RegistryError('not_found', isStranger ? nothingHere : noRoute(table, path));
     const { route, values } = matched;
     nameRoute(request, route.template);
     const method = request.method === 'HEAD' ? 'get' : request.method.toLowerCase();
@@ -108,10 +109,6 @@ export function createV1(context: Omit<ServerContext, 'v1'>, operations = create
     send(request, response, await answer(request, response));
   router.use((request, response) => handle(request, response));
   return router;
-}
-
-function isMember(request: Request): boolean {
-  return principalOf(request).kind !== 'anonymous';
 }
 
 /** Seconds for which caches may keep the description. It changes only with the program. */

@@ -84,7 +84,11 @@ export function sitesCommand(): Command {
     .option('--registry <url>', remoteHelp)
     .action(async (name: string, earlier: string, _options: unknown, command: Command) => {
       const { json } = command.optsWithGlobals<SitesOptions>();
-      const deployment = await rollBack(command, requireSite(name), earlier);
+      const { org, slug } = requireSite(name);
+      const answer = await withClient(command, org, ({ demand }) =>
+        demand('POST', `/v1/sites/${slug}/publish`, { deployment: earlier }),
+      );
+      const { id: deployment } = answer['deployment'] as { id: string };
       if (json) return printJson({ deployment, again: earlier });
       print(deployment);
       complain(`${name} shows what deployment ${earlier} was, as deployment ${deployment}.`);
@@ -167,13 +171,6 @@ async function list(command: Command, { registry: there, org }: SitesOptions): P
       deployment: currentOf(value)?.label ?? null,
     }));
   });
-}
-
-async function rollBack(command: Command, { org, slug }: SiteName, earlier: string): Promise<string> {
-  const { deployment } = await withClient(command, org, ({ demand }) =>
-    demand('POST', `/v1/sites/${slug}/publish`, { deployment: earlier }),
-  );
-  return (deployment as { id: string }).id;
 }
 
 /** The result of `stele sites preview`, as `--json` prints it. `url`: only a path if the configuration does not say where the registry is. */
