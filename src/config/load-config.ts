@@ -116,24 +116,12 @@ const validators = new Map<string, ValidateFunction>();
 interface WithDefaults {
   default?: unknown;
   properties?: Record<string, WithDefaults>;
+  required?: string[];
 }
 
 /** Checks a configuration and fills in the defaults of its keys. Throws `malformed`, naming each key. */
 function fillDefaults(value: unknown): Record<string, unknown> {
   const copy = structuredClone(value ?? {}) as Record<string, unknown>;
-  const filled = {
-    sync: {},
-    limits: {},
-    quotas: {},
-    cache: {},
-    rateLimit: {},
-    webhooks: {},
-    sites: {},
-    gc: {},
-    pulls: {},
-    log: {},
-    ...copy,
-  };
   const keys = Object.keys(copy);
   assertNames(copy, []);
   if (keys.length > 0) {
@@ -146,9 +134,11 @@ function fillDefaults(value: unknown): Record<string, unknown> {
       throw new RegistryError('malformed', `The configuration is invalid: ${[...new Set(lines)].join(' ')}`);
     }
   }
-  const whole: Record<string, unknown> = { ...filled, ...copy };
-  addDefaults(whole, schema);
-  return whole;
+  // A section without required keys is there, so that its keys have their defaults.
+  for (const [name, { properties, required }] of Object.entries(schema.properties!))
+    if (properties && !required) copy[name] ??= {};
+  addDefaults(copy, schema);
+  return copy;
 }
 
 /**

@@ -1,4 +1,3 @@
-import type { CheckState } from '../model/check.ts';
 import { basic, createAsk, type HostSettings } from './ask.ts';
 import type { Delivery, FoundRepository, Host, HostRepository, Hint } from './host.ts';
 import { asFound, createApiHost } from './api-host.ts';
@@ -16,21 +15,11 @@ import {
   isOneOf,
   pathOn,
 } from './payload.ts';
-import { linkOf, shorten, shortName } from './comments.ts';
+import { linkOf, shorten, statesOf, shortName } from './comments.ts';
 import { decodePercent } from '../model/escape.ts';
 
-/**
- * https://learn.microsoft.com/rest/api/azure/devops/git/statuses/create: there is no `neutral` or
- * `cancelled`.
- */
-const states: Record<CheckState, string> = {
-  running: 'pending',
-  waiting: 'pending',
-  success: 'succeeded',
-  neutral: 'succeeded',
-  failure: 'failed',
-  cancelled: 'error',
-};
+/** https://learn.microsoft.com/rest/api/azure/devops/git/statuses/create */
+const states = statesOf({ running: 'pending', success: 'succeeded', failure: 'failed', cancelled: 'error' });
 
 const version = 'api-version=7.0';
 const pageLength = 100;

@@ -1,4 +1,3 @@
-import type { CheckState } from '../model/check.ts';
 import { bearerOrBasic, createAsk, type HostSettings } from './ask.ts';
 import type { Delivery, FoundRepository, Hint, Host, HostRepository } from './host.ts';
 import {
@@ -16,20 +15,10 @@ import {
   isHmacOf,
 } from './payload.ts';
 import { asFound, createApiHost } from './api-host.ts';
-import { shorten, shortName } from './comments.ts';
+import { shorten, statesOf, shortName } from './comments.ts';
 
-/**
- * https://developer.atlassian.com/server/bitbucket/rest/latest/api-group-builds-and-deployments/:
- * there is no `neutral`.
- */
-const states: Record<CheckState, string> = {
-  running: 'INPROGRESS',
-  waiting: 'INPROGRESS',
-  success: 'SUCCESSFUL',
-  neutral: 'SUCCESSFUL',
-  failure: 'FAILED',
-  cancelled: 'CANCELLED',
-};
+/** https://developer.atlassian.com/server/bitbucket/rest/latest/api-group-builds-and-deployments/ */
+const states = statesOf({ running: 'INPROGRESS', success: 'SUCCESSFUL', failure: 'FAILED', cancelled: 'CANCELLED' });
 
 /** Events after which a pull request must be checked. */
 const opening = ['pr:opened', 'pr:from_ref_updated', 'pr:to_ref_updated', 'pr:modified', 'pr:reopened'];

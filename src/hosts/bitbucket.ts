@@ -1,6 +1,6 @@
-import type { Check, PullComment, CheckState } from '../model/check.ts';
+import type { Check, PullComment } from '../model/check.ts';
 import { type Ask, bearerOrBasic, createAsk, type HostSettings } from './ask.ts';
-import { writeComment, shorten, shortName } from './comments.ts';
+import { writeComment, shorten, statesOf, shortName } from './comments.ts';
 import type { HostRepository, Delivery, FoundRepository, Hint, Host } from './host.ts';
 import {
   textAt,
@@ -90,18 +90,8 @@ const pageIn: ApiHost['pageIn'] = ({ json }, page) => ({
   next: valueAt(json, 'next') === undefined ? null : page + 1,
 });
 
-/**
- * https://developer.atlassian.com/cloud/bitbucket/rest/api-group-commit-statuses/: there is no
- * `neutral`.
- */
-const states: Record<CheckState, string> = {
-  running: 'INPROGRESS',
-  waiting: 'INPROGRESS',
-  success: 'SUCCESSFUL',
-  neutral: 'SUCCESSFUL',
-  failure: 'FAILED',
-  cancelled: 'STOPPED',
-};
+/** https://developer.atlassian.com/cloud/bitbucket/rest/api-group-commit-statuses/ */
+const states = statesOf({ running: 'INPROGRESS', success: 'SUCCESSFUL', failure: 'FAILED', cancelled: 'STOPPED' });
 
 /** Bitbucket Cloud: signed hooks and build statuses of commits. */
 export function createBitbucket(settings: HostSettings): Host {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Annotation, PullComment, Check } from '../model/check.ts';
+import type { Annotation, Check, CheckState, PullComment } from '../model/check.ts';
 import type { Ask } from './ask.ts';
 import type { HostRepository } from './host.ts';
 import { itemsIn, valueAt, textAt } from './payload.ts';
@@ -100,6 +100,18 @@ export function shortName(name: string, max: number): string {
   if (name.length <= max) return name;
   const digest = createHash('sha256').update(name).digest('hex').slice(0, 16);
   return `${name.slice(0, max - 17)}-${digest}`;
+}
+
+/** The words of a host for the states of a check. No host knows `neutral`; what waits runs still where no word is given. */
+export function statesOf<Word extends string>({
+  running,
+  success,
+  failure,
+  cancelled,
+  waiting = running,
+}: Partial<Pick<Record<CheckState, Word>, 'waiting'>> &
+  Record<Exclude<CheckState, 'waiting' | 'neutral'>, Word>): Record<CheckState, Word> {
+  return { running, waiting, success, neutral: success, failure, cancelled };
 }
 
 /** The link of a check under this member name, or nothing. */

@@ -1,4 +1,4 @@
-import type { CheckState, PullComment } from '../model/check.ts';
+import type { PullComment } from '../model/check.ts';
 import type { Delivery, Hint, Host, HostRepository } from './host.ts';
 import {
   nameOn,
@@ -16,6 +16,7 @@ import { createAsk, type HostSettings, type Ask } from './ask.ts';
 import {
   linkOf,
   shorten,
+  statesOf,
   shortName,
   isNote,
   marked,
@@ -25,18 +26,8 @@ import {
   commentsIn,
 } from './comments.ts';
 
-/**
- * https://docs.gitea.com/api/#tag/repository/operation/repoCreateStatus: there is no `neutral` or
- * `cancelled`.
- */
-const states: Record<CheckState, string> = {
-  running: 'pending',
-  waiting: 'pending',
-  success: 'success',
-  neutral: 'success',
-  failure: 'failure',
-  cancelled: 'error',
-};
+/** https://docs.gitea.com/api/#tag/repository/operation/repoCreateStatus */
+const states = statesOf({ running: 'pending', success: 'success', failure: 'failure', cancelled: 'error' });
 
 /** Actions after which a pull request must be checked. */
 const opening = ['opened', 'reopened', 'synchronized', 'edited'];

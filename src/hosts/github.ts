@@ -1,7 +1,7 @@
 import type { Octokit } from '@octokit/rest';
 import type { Annotation, Check, CheckState } from '../model/check.ts';
 import { ownerOf, isRefusal, createSpeakers } from './github-client.ts';
-import { commentsIn, linkOf, shorten, writeIssueComment } from './comments.ts';
+import { commentsIn, linkOf, shorten, statesOf, writeIssueComment } from './comments.ts';
 import { inTime, type HostSettings } from './ask.ts';
 import type { Host, Delivery, Hint } from './host.ts';
 import {
@@ -35,14 +35,12 @@ const longestPath = 1024;
 const maxAnnotations = 500;
 
 const levels = { error: 'failure', warning: 'warning', info: 'notice' } as const;
-const statusStates: Record<CheckState, 'pending' | 'success' | 'failure' | 'error'> = {
+const statusStates = statesOf({
   running: 'pending',
-  waiting: 'pending',
   success: 'success',
-  neutral: 'success',
   failure: 'failure',
   cancelled: 'error',
-};
+} as const);
 
 /**
  * Reports the check as a check run of the app. Updates the existing run with that name on the

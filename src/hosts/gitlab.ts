@@ -1,4 +1,4 @@
-import type { Annotation, PullComment, CheckState } from '../model/check.ts';
+import type { Annotation, PullComment } from '../model/check.ts';
 import { createAsk, type Ask, type HostSettings } from './ask.ts';
 import {
   isNote,
@@ -9,6 +9,7 @@ import {
   commentsIn,
   linkOf,
   shorten,
+  statesOf,
   shortName,
 } from './comments.ts';
 import type { HostRepository, Delivery, FoundRepository, Hint, Host } from './host.ts';
@@ -80,15 +81,14 @@ function positionOf({ path, line }: Annotation): object {
 /** GitLab takes only lines of the diff. */
 const isOutside = (status: number) => status === 400;
 
-/** https://docs.gitlab.com/api/commits/#set-commit-pipeline-status: there is no `neutral`. */
-const states: Record<CheckState, string> = {
+/** https://docs.gitlab.com/api/commits/#set-commit-pipeline-status */
+const states = statesOf({
   running: 'running',
   waiting: 'failed',
   success: 'success',
-  neutral: 'success',
   failure: 'failed',
   cancelled: 'canceled',
-};
+});
 
 /** The hooks that Stele handles, by the value of their header. */
 const events = new Map([

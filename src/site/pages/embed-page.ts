@@ -1,10 +1,8 @@
 import { RegistryError } from '../../model/errors.ts';
 import { coordinateOf } from '../../model/resource.ts';
-import type { Rendered } from '../../compile/sandboxes.ts';
-import { outlineOf, renderedOf } from '../../registry/derived.ts';
+import { renderedOf } from '../../registry/derived.ts';
 import type { GrantedVersion } from '../../registry/read.ts';
-import { anchorOfOperation } from '../../sites/registry/make-deployment.ts';
-import { operationHtml, referenceHtml, wholeHtml } from '../../sites/pages/embedded.ts';
+import { anchorOf, operationHtml, referenceHtml } from '../../sites/pages/embedded.ts';
 import type { Site } from '../site.ts';
 import { imageHref, partHref } from './resource-page.ts';
 import { showImages } from './show-images.ts';
@@ -35,13 +33,16 @@ export async function embedPage(
 ): Promise<string> {
   const { resource, version } = granted;
   const href = site.links.to(coordinateOf(resource), { label: version.label });
-  const rendered = await renderedOf(site.registry, granted);
+  const { registry } = site;
+  const rendered = await renderedOf(registry, granted);
+  const anchor = operation && (await anchorOf(registry, granted, operation));
+  if (operation !== null && !anchor)
+    throw new RegistryError('not_found', 'This version has no such operation. Name it by its id, or as GET /payments.');
   const html =
-    rendered === null
-      ? null
-      : operation === null
-        ? referenceHtml(rendered, (part) => partHref(site, granted, part))
-        : await oneOperation(site, granted, rendered, operation);
+    rendered &&
+    (anchor
+      ? await operationHtml(registry, granted, { rendered, anchor, href })
+      : referenceHtml(rendered, (part) => partHref(site, granted, part)));
   return site.page('embed', {
     org: resource.org,
     title: `${resource.name} ${version.label}`,
@@ -49,28 +50,9 @@ export async function embedPage(
     theme,
     name: resource.name,
     version: { label: version.label, state: version.status.state },
-    href: operation === null ? href : `${href}#${await anchorOf(site, granted, operation)}`,
+    href: anchor ? `${href}#${anchor}` : href,
     html: html && leaveFrame(showImages(site, resource, html, { hrefOf: imageHref(site, granted), hosts: [] })),
   });
-}
-
-async function oneOperation(
-  site: Site,
-  granted: GrantedVersion,
-  rendered: Rendered,
-  operation: string,
-): Promise<string | null> {
-  const { resource, version } = granted;
-  const anchor = await anchorOf(site, granted, operation);
-  const whole = await wholeHtml(site, granted, rendered);
-  return whole && operationHtml(whole, anchor, site.links.to(coordinateOf(resource), { label: version.label }));
-}
-
-async function anchorOf(site: Site, granted: GrantedVersion, operation: string): Promise<string> {
-  const outline = await outlineOf(site.registry, granted);
-  const anchor = outline && anchorOfOperation(outline, operation);
-  if (anchor !== null) return anchor;
-  throw new RegistryError('not_found', 'This version has no such operation. Name it by its id, or as GET /payments.');
 }
 
 /** Links that leave the reference open a tab of their own: no other page may be in the frame. */

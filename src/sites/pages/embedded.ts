@@ -6,6 +6,7 @@ import type { Embed } from '../model/source-page.ts';
 import type { Rendered } from '../../compile/sandboxes.ts';
 import { outlineOf, renderedMarkdown, renderedOf, renderedPart, wholePart } from '../../registry/derived.ts';
 import { findGranted, type GrantedVersion } from '../../registry/read.ts';
+import type { Registry } from '../../registry/registry.ts';
 import { embeddedIn, type GrantedSite } from '../registry/read-site.ts';
 import { anchorOfOperation } from '../registry/make-deployment.ts';
 import { linkParts, imageHref, partHref } from '../../site/pages/resource-page.ts';
@@ -77,11 +78,9 @@ export async function showEmbed(
       ...sharing,
     };
   }
-  const outline = await outlineOf(registry, version);
-  const anchor = outline && anchorOfOperation(outline, embed.operation);
-  const whole = anchor === null ? null : await wholeHtml(site, version, rendered);
-  const html = anchor === null || whole === null ? null : operationHtml(whole, anchor, href);
-  if (html === null) return nothing;
+  const anchor = await anchorOf(registry, version, embed.operation);
+  const html = anchor && (await operationHtml(registry, version, { rendered, anchor, href }));
+  if (!html || anchor === null) return nothing;
   const markdown = `See [${embed.operation.replaceAll(/[[\]\\]/g, '')}](${links.whole(path)}#${anchor}).`;
   return { shown: { ...about, html: shown(html), navigation: '', markdown }, ...sharing };
 }
@@ -91,20 +90,25 @@ export function referenceHtml({ html, pages }: Rendered, hrefOf: (part: string |
   return pages === null ? html : linkParts(pages.overview, pages, null, hrefOf);
 }
 
-/** The whole reference, which a long document keeps apart. */
-export async function wholeHtml(
-  { registry }: Site,
-  granted: GrantedVersion,
-  { html, pages }: Rendered,
-): Promise<string | null> {
-  return pages === null ? html : renderedPart(registry, granted, wholePart);
+/** The anchor of an operation, by its id or as `GET /payments`. Null: the version has no such operation. */
+export async function anchorOf(registry: Registry, granted: GrantedVersion, operation: string): Promise<string | null> {
+  const outline = await outlineOf(registry, granted);
+  return outline && anchorOfOperation(outline, operation);
 }
 
-/** The section of one operation, out of a whole reference (`render.ts`). What it links to there stays there. */
-export function operationHtml(html: string, anchor: string, href: string): string | null {
-  const start = html.indexOf(`<section class="operation" id="${anchor}">`);
-  const end = html.indexOf('</section>', start);
-  if (start < 0 || end < 0) return null;
+/**
+ * The section of one operation, out of a whole reference (`render.ts`), which a long document keeps
+ * apart. What it links to there stays there.
+ */
+export async function operationHtml(
+  registry: Registry,
+  granted: GrantedVersion,
+  { rendered, anchor, href }: { rendered: Rendered; anchor: string; href: string },
+): Promise<string | null> {
+  const html = rendered.pages === null ? rendered.html : await renderedPart(registry, granted, wholePart);
+  const start = html?.indexOf(`<section class="operation" id="${anchor}">`) ?? -1;
+  const end = html?.indexOf('</section>', start) ?? -1;
+  if (html === null || start < 0 || end < 0) return null;
   const section = html.slice(start, end + '</section>'.length);
   const anchorLink = `href="#${anchor}"`;
   return section.replaceAll(/href="#[^"]*"/g, (link) =>
