@@ -1,4 +1,4 @@
-import type { Problem } from './problem.ts';
+import { describeBlocking, type Problem, type Report } from './problem.ts';
 
 /**
  * Every kind of failure. `server/error-answers.ts` maps each to an HTTP status, `cli/process-end.ts` to
@@ -56,6 +56,12 @@ export class RegistryError extends Error {
 /** The error for one member of a body. `detail`: the rest of a sentence that begins with its pointer, without a period. */
 export function invalidMember(pointer: string, detail: string, errors = [{ pointer, detail }]): RegistryError {
   return new RegistryError('malformed', `The body is invalid: ${pointer} ${detail}.`, { extra: { errors } });
+}
+
+/** The error for a document that cannot be published, with its report. */
+export function refusedBy(report: Report): RegistryError {
+  const { problems, ...extra } = report;
+  return new RegistryError('refused', describeBlocking(report), { problems, extra });
 }
 
 /** Whether a caught value is a RegistryError, with this code if one is given. */

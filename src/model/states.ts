@@ -39,11 +39,7 @@ export function countState(count: number | string, state: string): string {
 }
 
 /** How many documents there are in each state. */
-export interface StateCounts {
-  published: number;
-  waiting: number;
-  rejected: number;
-}
+export type StateCounts = Record<'published' | 'waiting' | 'rejected', number>;
 
 /** Counts documents. One whose label is taken counts as rejected, and one whose file is gone not at all. */
 export function countOutcomes(documents: Iterable<{ outcome: Outcome }>): StateCounts {

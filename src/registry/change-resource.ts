@@ -218,29 +218,23 @@ export async function assertUnattached(
   if (coordinate.type !== 'rulesets') return;
   const name = formatCoordinate(coordinate);
   const isIt = (ruleset: string | null | undefined) => resourceIn(ruleset ?? '') === name;
-  const readable: string[] = [];
-  let others = 0;
-  for (const [org, { defaults }] of Object.entries(registry.config.organizations)) {
-    if (!isIt(defaults.ruleset)) continue;
-    if (mayReadOrganization(principal, org)) readable.push(`the default of ${org}`);
-    else others++;
-  }
+  const uses: { name: string; isReadable: boolean }[] = [];
+  const noteDefault = (org: string): void =>
+    void uses.push({ name: `the default of ${org}`, isReadable: mayReadOrganization(principal, org) });
+  for (const [org, { defaults }] of Object.entries(registry.config.organizations))
+    if (isIt(defaults.ruleset)) noteDefault(org);
   for await (const ref of registry.refs.list('organizations/')) {
     const org = parseOrganizationRef(ref)!;
     const set = (await registry.refs.read<OrganizationSettings>(ref))?.value;
-    if (configuredDefaults(registry, org).ruleset !== undefined || !isIt(set?.ruleset)) continue;
-    if (mayReadOrganization(principal, org)) readable.push(`the default of ${org}`);
-    else others++;
+    if (configuredDefaults(registry, org).ruleset === undefined && isIt(set?.ruleset)) noteDefault(org);
   }
-  for await (const ref of registry.refs.list('resources/')) {
-    const resource = (await registry.refs.read<Resource>(ref))?.value;
-    if (!resource || resource.deletedAt !== null || !isIt(resource.ruleset)) continue;
-    if (mayRead(principal, resource)) readable.push(nameOf(resource));
-    else others++;
-  }
-  if (readable.length + others === 0) return;
+  for (const { value } of await registry.refs.all<Resource>('resources/'))
+    if (value.deletedAt === null && isIt(value.ruleset))
+      uses.push({ name: nameOf(value), isReadable: mayRead(principal, value) });
+  if (uses.length === 0) return;
+  const readable = uses.flatMap(({ name: use, isReadable }) => (isReadable ? [use] : []));
   const attached = readable.slice(0, maxNames);
-  others += readable.length - attached.length;
+  const others = uses.length - attached.length;
   const counted = others === 0 ? [] : [`${others} other${others === 1 ? '' : 's'}`];
   throw new RegistryError(
     'conflict',

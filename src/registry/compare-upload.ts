@@ -1,8 +1,7 @@
 import type { Turn } from '../compile/compile.ts';
 import { parseSelector } from '../model/address.ts';
 import type { Comparison } from '../model/comparison.ts';
-import { RegistryError } from '../model/errors.ts';
-import { describeBlocking } from '../model/problem.ts';
+import { refusedBy, RegistryError } from '../model/errors.ts';
 import { nameOf, selectVersion, type Resource } from '../model/resource.ts';
 import type { CompileRequest } from './gate/compile-document.ts';
 import { openReferences } from './graph/references.ts';
@@ -32,10 +31,7 @@ export async function compareUpload(
   const input = { type, entry, validation: 'lenient', ruleset: null, limits: config.limits } as const;
   const { load } = openReferences(registry, resource, (paths) => snapshot.read(paths), reader);
   const { artifact, report } = await compiler.compile(input, load, { org, ...turn });
-  if (artifact === null) {
-    const { problems, ...rest } = report;
-    throw new RegistryError('refused', describeBlocking(report), { problems, extra: { ...rest } });
-  }
+  if (artifact === null) throw refusedBy(report);
   const comparison = await compareWith(registry, resource, version, publishedAs(artifact), turn);
   return { label: version.label, comparison };
 }

@@ -32,11 +32,7 @@ export interface PublicSnapshot {
  * resources and sites at all, so their names cannot leak.
  */
 export async function takePublicSnapshot(registry: Registry): Promise<PublicSnapshot> {
-  const names = await Array.fromAsync(registry.refs.list('resources/'));
-  const resources = new Map<string, Generation<Resource>>();
-  for (const generation of await readAll(registry, names)) {
-    if (generation !== null && isPublic(generation.value)) resources.set(resourceRef(generation.value), generation);
-  }
+  const resources = await publicResources(registry);
   const all = [...resources.values()].map(({ value }) => value);
   const sites = (await listReadableSites(registry, anonymous)).filter(({ value }) => value.current !== null);
   const settings = await settingsOf(registry, new Set(all.map(({ org }) => org)));
@@ -47,12 +43,11 @@ export async function takePublicSnapshot(registry: Registry): Promise<PublicSnap
     resources: all.filter(({ deletedAt }) => deletedAt === null),
     deleted: all.filter(({ deletedAt }) => deletedAt !== null).map(coordinateOf),
     async mayStillBeShown() {
-      const now = await readAll(registry, all.map(resourceRef));
-      const areResourcesPublic = all.every((resource, index) => {
-        const value = now[index]?.value;
-        return value !== undefined && isPublic(value) && !hasLost(resource, value);
-      });
-      if (!areResourcesPublic) return false;
+      const now = await publicResources(registry);
+      for (const [name, { value: before }] of resources) {
+        const value = now.get(name)?.value;
+        if (value === undefined || hasLost(before, value)) return false;
+      }
       for (const { value } of sites)
         if ((await findReadable(registry, anonymous, siteCoordinate(value))) === null) return false;
       return true;
@@ -72,20 +67,11 @@ function named(site: Generation<DocumentationSite>): [string, Generation<Documen
   return [siteRef(site.value), site];
 }
 
-/** Refs to read at once. Reading a thousand one after the other would mostly wait for the disk. */
-const atOnce = 32;
-
-async function readAll(registry: Registry, names: readonly string[]): Promise<(Generation<Resource> | null)[]> {
-  const generations: (Generation<Resource> | null)[] = [];
-  for (let start = 0; start < names.length; start += atOnce) {
-    const some = names.slice(start, start + atOnce);
-    generations.push(...(await Promise.all(some.map((name) => registry.refs.read<Resource>(name)))));
-  }
-  return generations;
-}
-
-function isPublic(resource: Resource): boolean {
-  return mayRead(anonymous, resource);
+/** The resources that anybody may read, also deleted ones, by the names of their records. */
+async function publicResources({ refs }: Registry): Promise<Map<string, Generation<Resource>>> {
+  const all = await refs.all<Resource>('resources/');
+  const readable = all.filter(({ value }) => mayRead(anonymous, value));
+  return new Map(readable.map((generation) => [resourceRef(generation.value), generation]));
 }
 
 /** Whether something that was readable no longer is. */

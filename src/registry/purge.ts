@@ -113,13 +113,10 @@ async function purge(registry: Registry, manifest: Digest): Promise<void> {
 /** The comparisons that quote a version: its own, and that of the version after it. */
 async function comparisonsWith(registry: Registry, manifest: Digest): Promise<Digest[]> {
   const comparisons: Digest[] = [];
-  for await (const name of registry.refs.list('resources/')) {
-    const resource = (await registry.refs.read<Resource>(name))?.value;
-    for (const { manifest: own, changes } of resource?.versions ?? []) {
-      if (changes && (own === manifest || findVersion(resource!, changes.from)?.manifest === manifest))
+  for (const { value: resource } of await registry.refs.all<Resource>('resources/'))
+    for (const { manifest: own, changes } of resource.versions)
+      if (changes && (own === manifest || findVersion(resource, changes.from)?.manifest === manifest))
         comparisons.push(changes.digest);
-    }
-  }
   return comparisons;
 }
 

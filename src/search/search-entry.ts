@@ -5,17 +5,6 @@ import type { SiteCoordinate } from '../sites/model/documentation-site.ts';
 import type { SiteIndex } from './ranking/pages.js';
 import { compoundsOf, keyOf, keyTerm, wordsOf } from './ranking/words.js';
 
-/** A part of a document that a search can find. */
-export interface SearchItem {
-  kind: 'operation' | 'schema' | 'property' | 'tag' | 'rule' | 'page';
-  /** `GET /pets`, `Pet`, `Pet.name`. */
-  name: string;
-  /** Its anchor in the document's page. Of a page of a site: its route, and the anchor of the section after a `#`. */
-  anchor: string;
-  /** What the document says of it in a few words, or ''. */
-  summary: string;
-}
-
 /**
  * The entry of one document in the index. Record 0 is the document itself, record n the nth line of
  * `lines` (see `itemsOf`). The postings of `terms[i]` are those from `starts[i]` to `starts[i + 1]`

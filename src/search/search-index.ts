@@ -7,7 +7,6 @@ import {
   makeSiteEntry,
   maxPostings,
   type SearchedResource,
-  type SearchItem,
 } from './search-entry.ts';
 import type { Coordinate } from '../model/address.ts';
 import type { Digest } from '../model/digest.ts';
@@ -15,7 +14,7 @@ import type { Outline } from '../model/outline.ts';
 import { coordinateOf, type Resource } from '../model/resource.ts';
 import type { DocumentationSite, SiteCoordinate } from '../sites/model/documentation-site.ts';
 import type { SiteIndex } from './ranking/pages.js';
-import { correct, itemsOf } from './ranking/hits.js';
+import { correct, itemsOf, type Item } from './ranking/hits.js';
 
 /** A resource with the entries that its terms are in: its own, and that of its document. */
 interface TermSource {
@@ -167,7 +166,7 @@ export interface Match {
   /** How well its own names and descriptions fit; 0 if they do not. */
   own: number;
   /** The matching parts of its document, best first. `score`: comparable between resources. */
-  matches: () => (SearchItem & { score: number })[];
+  matches: () => (Item & { score: number })[];
 }
 
 /** The answer of the index. */

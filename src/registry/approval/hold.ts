@@ -1,3 +1,4 @@
+import { turnOf } from '../gate/compile-document.ts';
 import { formatCoordinate, type Coordinate } from '../../model/address.ts';
 import { type ArtifactConfig, type Manifest, findLayer } from '../../model/artifact.ts';
 import type { Repository } from '../../model/connection.ts';
@@ -103,14 +104,13 @@ export async function judgeChanges(
   const before = comparedWith(unyanked(next.resource), next.version);
   if (before === null && unyanked(existing).versions.some(isOffered)) return null;
   if (existing.versions.length === 0) return null;
-  const { isAwaited = false, signal } = request;
   const artifact = compiled.artifact!;
   const after = { ...publishedAs(artifact), at: next.version.publishedAt, rules: { fingerprints: true } as const };
   const compared = async (version: Version | null): Promise<Fingerprinted[]> => {
     const comparison =
       version === null
         ? notCompared('No version is left that it could be compared with.')
-        : await compareWith(registry, existing, version, after, { isAwaited, signal });
+        : await compareWith(registry, existing, version, after, turnOf(request));
     return breaksIn(comparison, [version?.content ?? null, next.version.content]);
   };
   const replaced = replacedLatest(existing, next, before);

@@ -20,7 +20,7 @@ import { lockName, parseLock, type LockedContract } from '../../model/lock.ts';
 import { readConfigOf, readManifestOf, readObject, readReportOf } from '../stored.ts';
 
 /** A document to compile for a resource. */
-export interface CompileRequest {
+export interface CompileRequest extends Partial<Pick<Turn, 'isAwaited'>> {
   coordinate: Coordinate;
   snapshot: Snapshot;
   /** Path of the document in the snapshot. */
@@ -31,9 +31,12 @@ export interface CompileRequest {
   exemptions?: Exemption[];
   /** With whose rights its references by URL are read. Default: those of the organization. */
   reader?: Principal;
-  /** Whether somebody waits for the result: see `Turn`. */
-  isAwaited?: boolean;
   signal?: AbortSignal;
+}
+
+/** How urgent the work for a request is. */
+export function turnOf({ isAwaited = false, signal }: CompileRequest): Turn {
+  return { isAwaited, signal };
 }
 
 /** Compiles a document, and checks it against a ruleset. */
@@ -61,7 +64,7 @@ export async function compileDocument(
       ...codeFor(registry, request.coordinate, ruleset, request.snapshot.committedAt ?? today),
     },
     references.load,
-    { org: resource.org, isAwaited: request.isAwaited ?? false, signal: request.signal },
+    { org: resource.org, ...turnOf(request) },
   );
   const dependencies = references.dependencies();
   const withUrls = {
@@ -83,8 +86,7 @@ export async function compileGated(
   const latest = selectVersion(resource, { kind: 'latest' })?.version;
   const isBlocked = compiled.artifact === null && compiled.report.gate !== undefined;
   if (!isBlocked || ruleset === null || latest === undefined || !policy.ratchet) return compiled;
-  const turn = { isAwaited: request.isAwaited ?? false, signal: request.signal };
-  const accepted = await knownFindings(registry, resource, latest, ruleset, turn);
+  const accepted = await knownFindings(registry, resource, latest, ruleset, turnOf(request));
   return compileDocument(registry, request, resource, policy, ruleset, { known: accepted, ratchet: latest.manifest });
 }
 
@@ -102,8 +104,7 @@ export async function checkNext(
   const { label } = version;
   const replaced = replacedLatest(existing, { resource, version }, releaseBefore(existing, { label }));
   const next = { label, entry, compiled, exemptions, replaced };
-  const turn = { isAwaited: request.isAwaited ?? false, signal: request.signal };
-  return checkCompatibility(registry, existing, compatibility, next, turn);
+  return checkCompatibility(registry, existing, compatibility, next, turnOf(request));
 }
 
 /**

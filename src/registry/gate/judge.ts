@@ -3,7 +3,7 @@ import type { Resource, Version } from '../../model/resource.ts';
 import { type Compiled, hasDied } from '../../compile/compile.ts';
 import { appendDraft, isHistory, type Draft, type PublishRequest, type Placed } from '../append-version.ts';
 import type { Registry } from '../registry.ts';
-import { checkNext, compileDocument } from './compile-document.ts';
+import { checkNext, compileDocument, turnOf } from './compile-document.ts';
 import { checkImpact } from '../graph/impact.ts';
 import type { Policy } from './policy.ts';
 
@@ -52,15 +52,8 @@ export async function judge(
   const report = await checkNext(registry, request, existing, policy, next, compiled);
   const judged = { ...compiled, report };
   if (existing === null || compiled.artifact === null || isBlocking(report) || policy.impact !== 'block') return judged;
-  const { entry, exemptions = [], isAwaited = false, signal } = request;
-  const { resource, version } = next;
-  return {
-    ...compiled,
-    report: await checkImpact(
-      registry,
-      { resource, version, artifact: compiled.artifact },
-      { entry, report, exemptions },
-      { isAwaited, signal },
-    ),
-  };
+  const { entry, exemptions = [] } = request;
+  const checked = { entry, report, exemptions };
+  const impact = await checkImpact(registry, { ...next, artifact: compiled.artifact }, checked, turnOf(request));
+  return { ...compiled, report: impact };
 }

@@ -2,7 +2,7 @@ import { bytesIn, type GivenRuleset, type Turn } from '../../compile/compile.ts'
 import type { Principal } from '../../model/access.ts';
 import { formatCoordinate, resourceIn, resourceTypes, type Coordinate } from '../../model/address.ts';
 import { findingKey } from '../../model/gate.ts';
-import { blockingIn, type BlockOn, type Problem, type Report, describeBlocking } from '../../model/problem.ts';
+import { blockingIn, type BlockOn, type Problem, type Report } from '../../model/problem.ts';
 import { coordinateOf, resourceRef, selectVersion, type Resource, type Version } from '../../model/resource.ts';
 import { mayRead } from '../readable.ts';
 import type { Registry } from '../registry.ts';
@@ -11,7 +11,7 @@ import { findRuleset, resolveRuleset } from './ruleset-gate.ts';
 import { exemptionsOf, relint, compileDocument, type CompileRequest } from './compile-document.ts';
 import { showReport } from './show-report.ts';
 import { digestOf } from '../../model/digest.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { refusedBy } from '../../model/errors.ts';
 
 /** A ruleset that might be published, and the coordinate that it would get. */
 export interface Candidate {
@@ -20,12 +20,7 @@ export interface Candidate {
 }
 
 /** How many findings a document has: all that its report would show, and those that block. */
-export interface Findings {
-  error: number;
-  warning: number;
-  info: number;
-  blocking: number;
-}
+export type Findings = Report['counts'] & { blocking: number };
 
 /** What a candidate means for the latest version of one resource. */
 export interface Replayed {
@@ -219,10 +214,7 @@ export async function readCandidate(
     await policyOf(registry, resource),
     null,
   );
-  if (artifact === null) {
-    const { problems, ...rest } = report;
-    throw new RegistryError('refused', describeBlocking(report), { problems, extra: { ...rest } });
-  }
+  if (artifact === null) throw refusedBy(report);
   const name = formatCoordinate(coordinate);
   const json = bytesIn(artifact, 'json');
   const ruleset = { digest: digestOf(json), name, json: Buffer.from(json).toString() };

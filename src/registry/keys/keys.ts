@@ -1,13 +1,4 @@
-import {
-  anonymous,
-  cap,
-  type Principal,
-  isResourceGlob,
-  scopes,
-  type Scope,
-  type JobOrigin,
-  type Grant,
-} from '../../model/access.ts';
+import { anonymous, cap, type Principal, isResourceGlob, scopes, type Grant } from '../../model/access.ts';
 import { insteadOf, RegistryError } from '../../model/errors.ts';
 import { type Key, personRef, type Person, formatKey, holderOf, isUsable, keyRef, parseKey } from '../../model/key.ts';
 import type { Registry, Author } from '../registry.ts';
@@ -67,21 +58,13 @@ async function readPerson({ refs }: Registry, actor: string): Promise<Person | n
   return (await refs.read<Person>(personRef(actor)).catch(insteadOf('corrupt', null)))?.value ?? null;
 }
 
-/** Settings of a new key of an organization, or of a person, whose `org` is null. */
-export interface NewKey {
-  org: string | null;
-  person?: string;
-  organizations?: string[] | null;
-  use?: Key['use'];
-  name: string;
+/** Settings of a new key of an organization, or of a person, whose `org` is null. `expiresAt`: absent for never. */
+export interface NewKey
+  extends
+    Pick<Key, 'org' | 'name' | 'scopes'>,
+    Partial<Pick<Key, 'person' | 'organizations' | 'use' | 'resources' | 'expiresAt' | 'job'>> {
   /** Who answers for it, as text. */
   owner?: string | null;
-  scopes: Scope[];
-  resources?: string[] | null;
-  /** ISO 8601; null: never. */
-  expiresAt?: string | null;
-  /** The CI job that the key is for. */
-  job?: JobOrigin;
   /** Whether it replaces one that stays valid for a while. */
   isReplacement?: boolean;
 }

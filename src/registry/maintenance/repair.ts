@@ -164,6 +164,8 @@ export async function repairStore(
 async function repair(registry: Registry, { damages }: Checked, options: RepairOptions): Promise<void> {
   const { bucket } = registry;
   const { from, report } = options;
+  const told = (what: string, isRepaired: boolean, detail: string): void =>
+    report({ outcome: isRepaired ? 'repaired' : 'left', what, detail });
   const logs = new Set(damages.flatMap(({ key }) => /^log\/([^/]+)\//.exec(key)?.[1] ?? []));
   if (from !== null) {
     for await (const log of listLogs(from)) {
@@ -172,14 +174,9 @@ async function repair(registry: Registry, { damages }: Checked, options: RepairO
   }
   for (const log of logs) {
     const isShort = damages.some(({ lostOf }) => lostOf === log);
-    await repairLog(bucket, from, { log, isShort }, (what, isRepaired, detail) =>
-      report({ outcome: isRepaired ? 'repaired' : 'left', what, detail }),
-    );
+    await repairLog(bucket, from, { log, isShort }, told);
   }
-  if (damages.some(({ key }) => key.startsWith(treeFolder)))
-    await repairTree(bucket, from, (what, isRepaired, detail) =>
-      report({ outcome: isRepaired ? 'repaired' : 'left', what, detail }),
-    );
+  if (damages.some(({ key }) => key.startsWith(treeFolder))) await repairTree(bucket, from, told);
   const lost: string[] = [];
   const lostComparisons = new Map<string, LostComparison[]>();
   for (const { key, comparison } of damages) {

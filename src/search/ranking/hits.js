@@ -12,6 +12,9 @@ import { fold, wordsOf } from './words.js';
  */
 
 /**
+ * A part of a document that a search can find. `name`: `GET /pets`, `Pet`, `Pet.name`. `anchor`: in the page of the
+ * document; of a page of a site its route, and the anchor of the section after a `#`. `summary`: what the document says
+ * of it in a few words, or ''.
  * @typedef {{ kind: 'operation' | 'schema' | 'property' | 'tag' | 'rule' | 'page', name: string, anchor: string, summary: string }} Item
  */
 

@@ -2,9 +2,9 @@ import type { Turn } from '../../compile/compile.ts';
 import { formatPrincipal, type Principal, type Visibility } from '../../model/access.ts';
 import { formatCoordinate, parseCoordinate, type Coordinate } from '../../model/address.ts';
 import type { OnConflict } from '../../model/connection.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { refusedBy, RegistryError } from '../../model/errors.ts';
 import type { GateSettings } from '../../model/gate.ts';
-import { outcomeIn, type Exemption, type Validation, describeBlocking } from '../../model/problem.ts';
+import { outcomeIn, type Exemption, type Validation } from '../../model/problem.ts';
 import { impactText, type ImpactOnUser } from '../../model/dependency.ts';
 import { nameOf, type Resource } from '../../model/resource.ts';
 import { changesInWords } from '../../model/comparison.ts';
@@ -284,10 +284,7 @@ interface NewVersion {
 
 function describe({ context }: PublishCall, result: PublishResult, dryRun: boolean): Answer {
   const { report } = result;
-  if (result.outcome === 'rejected') {
-    const { problems, ...rest } = report;
-    throw new RegistryError('refused', describeBlocking(report), { problems, extra: { ...rest } });
-  }
+  if (result.outcome === 'rejected') throw refusedBy(report);
   if (result.outcome === 'conflict') {
     const { label, suggestion, detail } = result;
     throw new RegistryError('conflict', detail, { extra: { version: label, suggestion } });
