@@ -48,9 +48,9 @@ function renderPage({ path, bytes }: SourcePage, highlight: Highlight | null): R
   }
   const { meta, faults, body, lines } = readFrontMatter(text);
   const problems: Problem[] = [];
-  const report = (line: number, rule: string, message: string, severity: Problem['severity'] = 'warning') =>
+  const note = (line: number, rule: string, message: string, severity: Problem['severity'] = 'warning') =>
     void problems.push({ ...problemAtFile(rule, path, message, severity), line });
-  for (const fault of faults) report(fault.line, 'site-front-matter', `Front matter: ${fault.text}`, 'error');
+  for (const fault of faults) note(fault.line, 'site-front-matter', `Front matter: ${fault.text}`, 'error');
   const page: PageState = {
     path,
     before: lines,
@@ -65,11 +65,11 @@ function renderPage({ path, bytes }: SourcePage, highlight: Highlight | null): R
   const tokens = markdown.parse(body, page);
   const title = takeTitle(tokens, page, meta);
   for (const { written, line } of page.unsafe)
-    report(line, 'site-link-unsafe', `${written} cannot be a link. It is shown as text.`);
-  for (const [markup, line] of page.unknown) report(line, 'site-markup-unknown', unknownMarkup(markup));
+    note(line, 'site-link-unsafe', `${written} cannot be a link. It is shown as text.`);
+  for (const [markup, line] of page.unknown) note(line, 'site-markup-unknown', unknownMarkup(markup));
   const [deep] = page.deep;
-  if (deep !== undefined) report(deep, 'site-nesting', tooDeep);
-  for (const line of linesLikeEmbeds(tokens)) report(lines + line + 1, 'site-embed-unclear', unclearEmbed);
+  if (deep !== undefined) note(deep, 'site-nesting', tooDeep);
+  for (const line of linesLikeEmbeds(tokens)) note(lines + line + 1, 'site-embed-unclear', unclearEmbed);
   const split = splitAtEmbeds(tokens, body, lines);
   const embeds = [
     ...split.embeds,
@@ -78,7 +78,7 @@ function renderPage({ path, bytes }: SourcePage, highlight: Highlight | null): R
   if (meta.api !== null)
     for (const parts of [split.parts, split.markdown]) (parts as unknown[]).push(parts === split.parts ? [] : '');
   const whole = embeds.filter(({ operation }) => operation === null);
-  for (const { line } of whole.slice(1)) report(line, 'site-reference-twice', secondReference, 'error');
+  for (const { line } of whole.slice(1)) note(line, 'site-reference-twice', secondReference, 'error');
   const facts: PageFacts = {
     title,
     description: meta.description,
