@@ -195,38 +195,6 @@ export interface ProblemDocument {
   [extension: string]: unknown;
 }
 
-/** Returns the status, headers and problem document of an error; null stands for a bug. */
-function describeRefusal(
-  url: string,
-  requestId: string,
-  error: RegistryError | null,
-  signIn: string | null = null,
-): { status: number; headers: Fields; document: ProblemDocument } {
-  const code = error?.code ?? 'internal';
-  const { status, title, meaning } = problemTypes[code];
-  // RFC 9110 §11.6.1 requires the challenge with 401. Private and absent are the same 404, and
-  // either may need a credential.
-  const mayNeedKey = code === 'unauthenticated' || code === 'not_found';
-  const headers = {
-    'Content-Type': 'application/problem+json',
-    'Cache-Control': 'no-store',
-    'X-Request-Id': requestId,
-    ...securityHeaders,
-    ...(mayNeedKey && { 'WWW-Authenticate': 'Bearer realm="stele"' }),
-    ...retryFields(error),
-  };
-  const standard = {
-    type: `${url}/problems/${code}`,
-    title,
-    status,
-    detail: error?.message ?? meaning,
-    instance: `urn:uuid:${requestId}`,
-  };
-  const problems = error && error.problems.length > 0 ? { problems: error.problems } : {};
-  const hint = signIn === null ? {} : { signIn };
-  return { status, headers, document: { ...standard, ...problems, ...hint, ...error?.extra, ...standard } };
-}
-
 /**
  * Sends an error as `application/problem+json`, or as a page to a browser. An error that is not a
  * `RegistryError` is logged in full and sent as `internal`, without its message.
@@ -242,17 +210,38 @@ export function sendProblem(
   const refusal = isSignedIn ? forPerson(asRefusal(error)) : asRefusal(error);
   const { path } = splitTarget(request.url!);
   logFailure(registry, request, refusal, error);
-  const mayHelp = refusal?.code === 'not_found' || refusal?.code === 'unauthenticated';
+  const mayNeedKey = refusal?.code === 'not_found' || refusal?.code === 'unauthenticated';
   // Where people sign in with a key, the message already says to send one.
   const signIn =
-    mayHelp && !isSignedIn && !login?.takesKeys ? (login?.signInUrl(basePathOf(url) + request.url!) ?? null) : null;
-  const { status, headers, document } = describeRefusal(url, requestId, refusal, signIn);
+    mayNeedKey && !isSignedIn && !login?.takesKeys ? (login?.signInUrl(basePathOf(url) + request.url!) ?? null) : null;
+  const code = refusal?.code ?? 'internal';
+  const { status, title, meaning } = problemTypes[code];
+  const standard = {
+    type: `${url}/problems/${code}`,
+    title,
+    status,
+    detail: refusal?.message ?? meaning,
+    instance: `urn:uuid:${requestId}`,
+  };
+  const { problems = [], extra = {} } = refusal ?? {};
+  const hints = { ...(problems.length > 0 && { problems }), ...(signIn !== null && { signIn }) };
+  const document: ProblemDocument = { ...standard, ...hints, ...extra, ...standard };
   // The management API never sends pages, whatever the client accepts.
   const wantsPage = site !== undefined && !/^\/v1(?:\/|$)/.test(path) && prefersPage(request.headers.accept);
   const page = wantsPage ? refusalPage({ registry, site }, document, signIn) : null;
   const body = Buffer.from(page ?? JSON.stringify(document));
-  const pageFields: Fields = page === null ? {} : { 'Content-Type': 'text/html; charset=utf-8', ...pageHeaders() };
-  sendError(request, response, status, { ...headers, ...pageFields }, body);
+  // RFC 9110 §11.6.1 requires the challenge with 401. Private and absent are the same 404, and
+  // either may need a credential.
+  const fields = {
+    'Content-Type': page === null ? 'application/problem+json' : 'text/html; charset=utf-8',
+    'Cache-Control': 'no-store',
+    'X-Request-Id': requestId,
+    ...securityHeaders,
+    ...(mayNeedKey && { 'WWW-Authenticate': 'Bearer realm="stele"' }),
+    ...retryFields(refusal),
+    ...(page !== null && pageHeaders()),
+  };
+  sendError(request, response, status, fields, body);
 }
 
 /** Sends an error; where an answer has begun, its connection ends. */
@@ -299,39 +288,34 @@ export function logFailure(
 }
 
 /**
- * Returns the error page; null when an operator's template fails to render, so that JSON is sent.
+ * The error page, the same for a hidden resource and an absent one; null when an operator's template fails to render, so
+ * that JSON is sent.
  */
 function refusalPage(
   { registry, site }: { registry: Registry; site: Site },
   document: ProblemDocument,
   signIn: string | null,
 ): string | null {
-  try {
-    return renderRefusal(site, document, signIn);
-  } catch (error) {
-    registry.log('error', 'template failed', { error: inspect(error) });
-    return null;
-  }
-}
-
-/** Renders the error page. It is the same for a hidden resource and an absent one. */
-function renderRefusal(site: Site, document: ProblemDocument, signIn: string | null): string {
   const { title, detail, status, type, instance, resource, versions } = document;
   const { links } = site;
   const actions = [{ text: 'Go to the start page', href: links.path('/') }];
   if (signIn !== null) actions.unshift({ text: 'Sign in', href: signIn });
   if (typeof resource === 'string') actions.unshift({ text: 'All versions', href: `${resource}/versions` });
-  return messagePage(site, {
-    title,
-    text: detail,
-    status,
-    actions,
-    about: links.path(type.slice(site.url.length)),
-    versions: Array.isArray(versions)
-      ? versions.map((label) => ({ text: label, href: `${String(resource)}@${label}` }))
-      : [],
-    ...(status >= 500 && { reference: instance }),
-  });
+  const named = Array.isArray(versions) ? versions : [];
+  try {
+    return messagePage(site, {
+      title,
+      text: detail,
+      status,
+      actions,
+      about: links.path(type.slice(site.url.length)),
+      versions: named.map((label) => ({ text: label, href: `${String(resource)}@${label}` })),
+      ...(status >= 500 && { reference: instance }),
+    });
+  } catch (error) {
+    registry.log('error', 'template failed', { error: inspect(error) });
+    return null;
+  }
 }
 
 /** The error handler of the application. It must be registered last. */

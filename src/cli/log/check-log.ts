@@ -1,3 +1,4 @@
+import PQueue from 'p-queue';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import {
   formatProof,
@@ -23,6 +24,7 @@ import {
   proveInclusion,
   rootOf,
   type ReadNode,
+  type TileName,
 } from '../../model/transparency/tree.ts';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -32,8 +34,6 @@ import { isObject, parseJson } from '../../model/json.ts';
 
 /** Reads a file of a registry; null: there is none. */
 export type ReadFile = (path: string) => Promise<Uint8Array | null>;
-
-const atOnce = 8;
 
 /** A version as a consumer knows it. */
 interface Known {
@@ -80,9 +80,7 @@ export async function openCheckedLog(
 
   const nodes = (size: number): ReadNode =>
     nodesIn(async (level, index, width) => {
-      const path = `/log/${tilePath({ level, index, width })}`;
-      // A partial tile may be gone once the full one is there.
-      const bytes = (await read(path)) ?? (await read(`/log/${tilePath({ level, index, width: 256 })}`));
+      const { path, bytes } = await readTile(read, { level, index, width });
       if (bytes === null) throw refused(`${registry}${path} is missing, which the checkpoint of its public log needs.`);
       return bytes.subarray(0, width * 32);
     }, size);
@@ -192,27 +190,24 @@ function isOf({ contract, version }: Omit<Known, 'digest'>, leaf: Leaf | null): 
   return leaf !== null && isVersion(leaf) && leaf.coordinate === contract && leaf.label === version;
 }
 
+/** A tile or bundle. A partial one may be gone once the full one is there. */
+async function readTile(read: ReadFile, name: TileName): Promise<{ path: string; bytes: Uint8Array | null }> {
+  const path = `/log/${tilePath(name)}`;
+  return { path, bytes: (await read(path)) ?? (await read(`/log/${tilePath({ ...name, width: tileWidth })}`)) };
+}
+
 /** Reads all leaves of a log. Rejects with `refused` unless they make up the root of the head. */
 async function readLeaves(registry: string, read: ReadFile, head: Checkpoint): Promise<Buffer[]> {
-  const leaves: Buffer[] = [];
-  for (let from = 0; from < head.size; from += atOnce * tileWidth) {
-    const starts = Array.from({ length: atOnce }, (_, at) => from + at * tileWidth).filter(
-      (start) => start < head.size,
-    );
-    const bundles = await Promise.all(
-      starts.map(async (start) => {
-        const index = start / tileWidth;
-        const width = Math.min(tileWidth, head.size - start);
-        const path = `/log/${tilePath({ level: 'entries', index, width })}`;
-        const bytes =
-          (await read(path)) ?? (await read(`/log/${tilePath({ level: 'entries', index, width: tileWidth })}`));
-        const some = bytes && decodeBundle(bytes)?.slice(0, width);
-        if (some?.length !== width) throw refused(`${registry}${path} is missing or damaged.`);
-        return some;
-      }),
-    );
-    leaves.push(...bundles.flat());
-  }
+  const starts = Array.from({ length: Math.ceil(head.size / tileWidth) }, (_, at) => at * tileWidth);
+  const readBundle = async (start: number): Promise<Buffer[]> => {
+    const width = Math.min(tileWidth, head.size - start);
+    const { path, bytes } = await readTile(read, { level: 'entries', index: start / tileWidth, width });
+    const some = bytes && decodeBundle(bytes)?.slice(0, width);
+    if (some?.length !== width) throw refused(`${registry}${path} is missing or damaged.`);
+    return some;
+  };
+  const queue = new PQueue({ concurrency: 8 });
+  const leaves = (await queue.addAll(starts.map((start) => () => readBundle(start)))).flat();
   if (Buffer.compare(await rootOf(nodesOf(leaves), head.size), head.root) === 0) return leaves;
   throw refused(`The leaves that ${registry} serves are not those that its checkpoint was signed for.`);
 }

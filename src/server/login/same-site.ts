@@ -26,14 +26,16 @@ export function assertOwnPage(
   token: string | undefined,
 ): void {
   if (isSafe(request)) return;
-  const given = Buffer.from(token ?? '');
-  const expected = Buffer.from(session.token);
-  const isProven = given.length === expected.length && timingSafeEqual(given, expected);
-  if (isProven && !isCrossSite(request, url)) return;
-  throw new RegistryError(
-    'forbidden',
-    'With a session, changes are allowed only from the pages of this registry. Use an API key.',
-  );
+  if (isSameSecret(token ?? '', session.token) && !isCrossSite(request, url)) return;
+  throw new RegistryError('forbidden', onlyOwnPages);
+}
+
+const onlyOwnPages = 'With a session, changes are allowed only from the pages of this registry. Use an API key.';
+
+/** Whether two texts are the same, in the same time whatever they have in common. */
+export function isSameSecret(a: string, b: string): boolean {
+  const [one, other] = [Buffer.from(a), Buffer.from(b)];
+  return one.length === other.length && timingSafeEqual(one, other);
 }
 
 function isSafe({ method }: Pick<IncomingMessage, 'method'>): boolean {
@@ -48,17 +50,9 @@ function isSafe({ method }: Pick<IncomingMessage, 'method'>): boolean {
 export function refuseCrossSite(url: string, { always = false } = {}): RequestHandler {
   return (request, _response, next) => {
     const { authorization, cookie } = request.headers;
-    if (
-      !isSafe(request) &&
-      authorization === undefined &&
-      (always || cookie !== undefined) &&
-      isCrossSite(request, url)
-    ) {
-      throw new RegistryError(
-        'forbidden',
-        'With a session, changes are allowed only from the pages of this registry. Use an API key.',
-      );
-    }
+    const isOfBrowser = authorization === undefined && (always || cookie !== undefined);
+    if (!isSafe(request) && isOfBrowser && isCrossSite(request, url))
+      throw new RegistryError('forbidden', onlyOwnPages);
     next();
   };
 }

@@ -1,4 +1,5 @@
-import { hkdfSync, timingSafeEqual } from 'node:crypto';
+import { hkdfSync } from 'node:crypto';
+import { isSameSecret } from './same-site.ts';
 import { EncryptJWT, errors, jwtDecrypt, type JWTPayload } from 'jose';
 import { RegistryError, insteadOf } from '../../model/errors.ts';
 import type { IncomingMessage } from 'node:http';
@@ -239,7 +240,7 @@ export function createPendingSignIns(
       const name = cookieNameOf(state);
       const text = readCookies(request).get(name);
       const pending = text === undefined ? null : ((await seal.open(text)) as Pending | null);
-      if (pending === null || !isEqual(pending.state, state)) return null;
+      if (pending === null || !isSameSecret(pending.state, state)) return null;
       response.clearCookie(name, cookieOptions);
       return pending;
     },
@@ -249,9 +250,4 @@ export function createPendingSignIns(
 /** The part of a state before the dot is a time that sorts. */
 function cookieNameOf(state: string): string {
   return prefix + state.replace(/\..*$/s, '');
-}
-
-function isEqual(a: string, b: string): boolean {
-  const [one, other] = [Buffer.from(a), Buffer.from(b)];
-  return one.length === other.length && timingSafeEqual(one, other);
 }

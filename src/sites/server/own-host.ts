@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { anonymous } from '../../model/access.ts';
 import { parseAddress } from '../../model/address.ts';
-import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { RegistryError } from '../../model/errors.ts';
 import { siteAddress, type SiteName } from '../model/documentation-site.ts';
 import { findFile, grantSite } from '../registry/read-site.ts';
 import { placeAtHost } from '../pages/placed.ts';
@@ -12,9 +12,9 @@ import { basePathOf, type ServerContext } from '../../server/server-context.ts';
 import type { Face } from '../../server/door.ts';
 import { sendProblem, nothingHere } from '../../server/error-answers.ts';
 import { answerMethod } from '../../server/methods.ts';
-import { prefersPage, splitTarget } from '../../server/read/read-request.ts';
+import { splitTarget } from '../../server/read/read-request.ts';
 import type { ReadLimit } from '../../server/rate-limit.ts';
-import { sendAbsentPage, sendOf } from './send-site.ts';
+import { orAbsentPage, sendOf } from './send-site.ts';
 
 /** The face of a site at its own host name. */
 export type OwnHost = (name: SiteName) => Face;
@@ -41,7 +41,7 @@ export function createOwnHost(
     limit?.(request, response);
     const principal = request.headers.authorization === undefined ? anonymous : await authenticate(request);
     const granted = await grantSite(context.registry, principal, name);
-    try {
+    await orAbsentPage(common, granted, place, async () => {
       const isAsset = path.startsWith(`${base}/assets/`);
       if (isAsset && (granted === null || findFile(granted, path.slice(1)) === null)) {
         if (!answerMethod(common, 'public')) await sendAsset(site, common, path.slice(base.length));
@@ -51,10 +51,7 @@ export function createOwnHost(
       if (granted === null || address?.kind !== 'site') throw new RegistryError('not_found', nothingHere);
       if (answerMethod(common, granted.site.visibility)) return;
       await sendOf({ ...common, principal }, granted, place, address.path);
-    } catch (error) {
-      if (granted === null || !isRegistryError(error, 'not_found') || !prefersPage(request.headers.accept)) throw error;
-      await sendAbsentPage(common, granted, place);
-    }
+    });
   }
 
   return (name) => ({

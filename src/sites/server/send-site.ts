@@ -34,12 +34,7 @@ export async function sendSite(read: ReadRequest, { org, slug, path }: SiteAddre
   if (granted === null) throw new RegistryError('not_found', nothingHere);
   if (answerMethod({ request, response }, granted.site.visibility)) return;
   const placed = placeInRegistry(context.site, { org, slug });
-  try {
-    await sendOf(read, granted, placed, path);
-  } catch (error) {
-    if (!isRegistryError(error, 'not_found') || !prefersPage(request.headers.accept)) throw error;
-    await sendAbsentPage(read, granted, placed);
-  }
+  await orAbsentPage(read, granted, placed, () => sendOf(read, granted, placed, path));
 }
 
 /** Sends what is at a path of a site. `path` null: the site's address lacks its last slash. */
@@ -90,13 +85,18 @@ export async function sendOf(
   redirect(read, granted, placed, placed.base + target);
 }
 
-/** Sends the page of a site that says that nothing is at the address. */
-export async function sendAbsentPage(
+/** Does the work. Where it finds nothing, people get the page of the site that says so; `granted` null: there is no site. */
+export async function orAbsentPage(
   read: Omit<ReadRequest, 'principal'>,
-  granted: GrantedSite,
+  granted: GrantedSite | null,
   placed: Placed,
+  work: () => Promise<void>,
 ): Promise<void> {
-  await sendOwnPage(read, placed, 404, await absentPage(read.context.site, granted, placed));
+  await work().catch(async (error: unknown) => {
+    const isPage = isRegistryError(error, 'not_found') && prefersPage(read.request.headers.accept);
+    if (granted === null || !isPage) throw error;
+    await sendOwnPage(read, placed, 404, await absentPage(read.context.site, granted, placed));
+  });
 }
 
 /** Sends a page that no deployment has, and that no cache keeps. */
@@ -207,12 +207,7 @@ export async function sendSitePreview(
   const view = { ...context, registry, site };
   const read = { context: view, links: site.links, request, response, principal, query };
   const address = parseAddress(siteAddress(granted.site) + rest);
-  try {
-    if (address?.kind !== 'site') return false;
-    await sendOf(read, granted, placed, address.path);
-  } catch (error) {
-    if (!isRegistryError(error, 'not_found') || !prefersPage(request.headers.accept)) throw error;
-    await sendAbsentPage(read, granted, placed);
-  }
+  if (address?.kind !== 'site') return false;
+  await orAbsentPage(read, granted, placed, () => sendOf(read, granted, placed, address.path));
   return true;
 }
