@@ -87,6 +87,12 @@ export function firstText(root: unknown, ...members: readonly string[]): string 
   return (texts.find((text) => typeof text === 'string' && text.trim() !== '') as string | undefined) ?? null;
 }
 
+/** The items whose key one before them has. */
+export function repeated<T>(items: Iterable<T>, keyOf: (item: T) => unknown): T[] {
+  const seen = new Set<unknown>();
+  return [...items].filter((item) => seen.size === seen.add(keyOf(item)).size);
+}
+
 /**
  * The most problems that one check looks for. A report keeps a tenth of them, and documents with
  * more are made to be expensive.

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { entriesOf, objectOf } from '../../render/json-value.ts';
 import { methods } from '../../model/openapi-shape.ts';
-import { maxFindings } from '../kind.ts';
+import { maxFindings, repeated } from '../kind.ts';
 import { followPointer, joinPointer } from '../text/pointer.ts';
 import { adviseSchemas, type Advice, type Note, adviseSchemaObjects, type OpenapiVersion } from './openapi-schemas.ts';
 import { decodePercent } from '../../model/escape.ts';
@@ -145,7 +145,7 @@ function adviseOperation(
 
 /** The parameters of a path item or an operation, with those that they refer to. Notes twins the first time. */
 function parametersOf(document: Document, holder: JsonObject, pointer: string): Parameter[] {
-  const { root, listed } = document;
+  const { root, listed, note } = document;
   const list = holder['parameters'];
   if (!Array.isArray(list)) return [];
   const names = listed.get(holder);
@@ -157,18 +157,9 @@ function parametersOf(document: Document, holder: JsonObject, pointer: string): 
     return [{ name: value['name'], in: value['in'], type: value['type'], pointer: at }];
   });
   listed.set(holder, parameters);
-  adviseTwins(document, parameters);
+  for (const { name, in: place, pointer: at } of repeated(parameters, keyOf))
+    note('parameter-twice', at, `Another parameter in "${place}" has the name "${name}".`);
   return parameters;
-}
-
-function adviseTwins({ note }: Document, parameters: readonly Parameter[]): void {
-  const seen = new Set<string>();
-  for (const parameter of parameters) {
-    const { name, in: place, pointer } = parameter;
-    const key = keyOf(parameter);
-    if (seen.has(key)) note('parameter-twice', pointer, `Another parameter in "${place}" has the name "${name}".`);
-    seen.add(key);
-  }
 }
 
 /** Identifies a parameter within an operation. */

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { isUrlPath, parseCoordinate, parseDocumentUrl } from '../../model/address.ts';
+import { listOf, objectOf } from '../../render/json-value.ts';
 import { isParsed, type KindInput } from '../kind.ts';
 import { resolveReference } from '../reference.ts';
 import type { ParsedFile } from '../text/parse.ts';
@@ -15,14 +16,14 @@ export const maxLevels = 10;
 /** Which of the rules of what it extends are on. */
 export type Which = 'recommended' | 'all' | 'off';
 
-/** The rulesets that one extends, each with the part that is on, or null if it does not say. */
-export function extendsOf(ruleset: Ruleset): [target: string | Ruleset, which: Which | null][] {
+/** The rulesets that one extends, each with the part that is on, or null if it does not say, and its pointer. */
+export function extendsOf(ruleset: Ruleset): [target: string | Ruleset, which: Which | null, pointer: string][] {
   const written = ruleset['extends'];
-  const list: unknown[] = Array.isArray(written) ? written : written === undefined ? [] : [written];
-  return list.flatMap((item): [string | Ruleset, Which | null][] => {
+  return [written].flat().flatMap((item: unknown, at): [string | Ruleset, Which | null, string][] => {
     const [target, which] = Array.isArray(item) ? (item as unknown[]) : [item, null];
     if (typeof target !== 'string' && !isObject(target)) return [];
-    return [[target, which === 'all' || which === 'off' || which === 'recommended' ? which : null]];
+    const pointer = `/extends${Array.isArray(written) ? `/${at}` : ''}${Array.isArray(item) ? '/0' : ''}`;
+    return [[target, which === 'all' || which === 'off' || which === 'recommended' ? which : null, pointer]];
   });
 }
 
@@ -51,7 +52,7 @@ export function rulesetAddresses(file: ParsedFile): Map<string, readonly string[
 
 function extendedBy(file: ParsedFile): string[] {
   if (!isObject(file.value)) return [];
-  const overrides = Array.isArray(file.value['overrides']) ? file.value['overrides'].filter(isObject) : [];
+  const overrides = listOf(file.value['overrides']).filter(isObject);
   const names = [file.value, ...overrides].flatMap((part) => extendsOf(part).map(([target]) => target));
   return [...new Set(names.flatMap((name) => fileOf(file.path, name) ?? []))];
 }
@@ -120,14 +121,10 @@ export interface Contained {
 /** Finds the rulesets that a file contains, as one does that was published with its files. */
 export function* containedRulesets(file: ParsedFile, pointer = ''): Generator<Contained> {
   if (!isObject(file.value)) return;
-  const overrides = Array.isArray(file.value['overrides']) ? (file.value['overrides'] as unknown[]) : [];
-  const parts = [file.value, ...overrides].map((part, at) => [part, at === 0 ? '' : `/overrides/${at - 1}`] as const);
-  for (const [part, place] of parts) {
-    const bases: unknown = isObject(part) ? part['extends'] : null;
-    for (const [at, item] of [bases].flat().entries()) {
-      const value: unknown = Array.isArray(item) ? item[0] : item;
-      if (!isObject(value)) continue;
-      const basePointer = `${place}/extends${Array.isArray(bases) ? `/${at}` : ''}${Array.isArray(item) ? '/0' : ''}`;
+  for (const [index, part] of [file.value, ...listOf(file.value['overrides'])].entries()) {
+    for (const [value, , place] of extendsOf(objectOf(part))) {
+      if (typeof value === 'string') continue;
+      const basePointer = `${index === 0 ? '' : `/overrides/${index - 1}`}${place}`;
       const inner: ParsedFile = {
         ...file,
         value,

@@ -170,10 +170,9 @@ function checkParserOptions(note: Note, options: JsonObject): void {
 /** Checks the ruleset or one of its overrides. */
 function checkPart(context: Context, base: string, part: JsonObject): void {
   const { note, names, find } = context;
-  for (const [item, at] of itemsOf(part['extends'], joinPointer(base, 'extends'))) {
-    const [name, pointer] = Array.isArray(item) ? [item[0] as unknown, joinPointer(at, 0)] : [item, at];
+  for (const [name, , pointer] of extendsOf(part)) {
     if (typeof name !== 'string' || isRulesetCoordinate(name) || baseOf(name, find) !== null) continue;
-    note('ruleset-extends', pointer, cannotExtend(name, builtInRulesets.keys()));
+    note('ruleset-extends', base + pointer, cannotExtend(name, builtInRulesets.keys()));
   }
   checkFormats(note, joinPointer(base, 'formats'), part['formats']);
   for (const [name, alias] of Object.entries(objectOf(part['aliases']))) {

@@ -4,6 +4,7 @@ import type { Context, CoreFunction, Failure, Check } from './core-function.ts';
 import { validateOpenapi } from '../../openapi/openapi-schemas.ts';
 import { parsePointer } from '../../text/pointer.ts';
 import { unreferenced } from './functions.ts';
+import { repeated } from '../../kind.ts';
 import { createExampleCheck } from './oas-examples.ts';
 
 const allMethods = new Set(['get', 'head', 'post', 'put', 'patch', 'delete', 'options', 'trace']);
@@ -216,12 +217,9 @@ function checkConsumes(value: unknown, { graph }: Context): Failure[] {
 }
 
 function checkOperationIds(value: unknown, context: Context): Failure[] {
-  const seen = new Set<unknown>();
-  return [...operationsIn(value, context)].flatMap(({ path, method, operation }) => {
-    if (!Object.hasOwn(operation, 'operationId')) return [];
-    const isKnown = seen.has(operation['operationId']);
-    seen.add(operation['operationId']);
-    return isKnown ? [{ message: 'operationId must be unique.', keys: [path, method, 'operationId'] }] : [];
+  const named = operationsIn(value, context).filter(({ operation }) => Object.hasOwn(operation, 'operationId'));
+  return repeated(named, ({ operation }) => operation['operationId']).map(({ path, method }) => {
+    return { message: 'operationId must be unique.', keys: [path, method, 'operationId'] };
   });
 }
 
@@ -266,22 +264,15 @@ function checkTags(value: unknown, context: Context): Failure[] {
 }
 
 function checkUnique(value: unknown, { subject }: Context): Failure[] {
-  if (!Array.isArray(value)) return [];
-  const seen = new Set<string>();
-  const twin = value.findIndex((item) => seen.size === seen.add(JSON.stringify(item)).size);
-  return twin < 0 ? [] : [{ message: `${subject}must NOT have duplicate items (item ${twin} is a duplicate)` }];
+  const [twin] = repeated(listOf(value).entries(), ([, item]) => JSON.stringify(item));
+  return twin ? [{ message: `${subject}must NOT have duplicate items (item ${twin[0]} is a duplicate)` }] : [];
 }
 
 function checkTagNames(value: unknown): Failure[] {
-  const seen = new Set<unknown>();
-  const tags = listOf(value);
-  if (!tags.every((tag) => isObject(tag) && typeof tag['name'] === 'string')) return [];
-  return tags.flatMap((tag, at) => {
-    const { name } = tag as JsonObject;
-    const isKnown = seen.has(name);
-    seen.add(name);
-    const message = `"tags" object contains duplicate tag name "${String(name)}".`;
-    return isKnown ? [{ message, keys: [at, 'name'] }] : [];
+  const names = listOf(value).map((tag) => (isObject(tag) ? tag['name'] : null));
+  if (!names.every((name) => typeof name === 'string')) return [];
+  return repeated(names.entries(), ([, name]) => name).map(([at, name]) => {
+    return { message: `"tags" object contains duplicate tag name "${name}".`, keys: [at, 'name'] };
   });
 }
 

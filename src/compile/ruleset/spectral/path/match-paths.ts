@@ -10,11 +10,6 @@ export interface Matcher {
   run(graph: Graph, start: Node, budget: Budget): void;
 }
 
-/** The most lists of states that are prepared, the most states in others, and the most added to one. */
-const maxLists = 10_000;
-const maxKept = 500_000;
-const maxJoined = 16;
-
 /** An open node on the way of the traversal. */
 interface Frame {
   value: object;
@@ -41,8 +36,6 @@ export function createMatcher(): Matcher {
 
 function traverse(graph: Graph, start: Node, first: State, budget: Budget): void {
   const done = new Map<object, Set<State>>();
-  const prepare = createPrepare();
-  const join = createJoin();
   const stack: Frame[] = [];
   const root = start.value;
 
@@ -133,7 +126,7 @@ function traverse(graph: Graph, start: Node, first: State, budget: Budget): void
         for (const { range, to } of slices)
           if (isList && isInRange(Number(name), range, keys.length)) (next ??= []).push(to);
       }
-      if (next !== null) enter(node, key, frame, join(carried, next));
+      if (next !== null) enter(node, key, frame, [...new Set([...carried, ...next])]);
       else if (carried.length > 0 && typeof node.value === 'object' && node.value !== null)
         enter(node, key, frame, carried);
     }
@@ -163,45 +156,9 @@ interface Transitions {
   isOpen: boolean;
 }
 
-/** Most containers are entered in the same list of states as the one around them. */
-function createPrepare(): (states: readonly State[]) => Transitions {
-  const cached = new Map<readonly State[], Transitions>();
-  return (states) => {
-    let prepared = cached.get(states);
-    if (prepared === undefined) {
-      const deep = [...new Set(states.flatMap((state) => state.deep ?? []))];
-      const isSame = deep.length === states.length && deep.every((state, at) => state === states[at]);
-      const active = isSame ? states : [...new Set([...states, ...deep])];
-      const isOpen = deep.length > 0 || states.some(isWide);
-      prepared = { active, carried: isSame ? states : deep, isOpen };
-      if (cached.size < maxLists) cached.set(states, prepared);
-    }
-    return prepared;
-  };
-}
-
-/**
- * Joins lists of states without twins. The result is the same object for the same states, so that it is
- * prepared once; of long and of very many lists, nothing is remembered.
- */
-function createJoin(): (list: readonly State[], more: readonly State[]) => readonly State[] {
-  const longer = new Map<readonly State[], Map<State, readonly State[]>>();
-  let count = 0;
-
-  function extend(list: readonly State[], state: State): readonly State[] {
-    let from = longer.get(list);
-    if (from === undefined) longer.set(list, (from = new Map()));
-    let extended = from.get(state);
-    if (extended === undefined) {
-      extended = list.includes(state) ? list : [...list, state];
-      count += extended.length + 1;
-      from.set(state, extended);
-    }
-    return extended;
-  }
-
-  return (list, more) =>
-    more.length > maxJoined || count > maxKept ? [...new Set([...list, ...more])] : more.reduce(extend, list);
+function prepare(states: readonly State[]): Transitions {
+  const deep = [...new Set(states.flatMap((state) => state.deep ?? []))];
+  return { active: [...new Set([...states, ...deep])], carried: deep, isOpen: deep.length > 0 || states.some(isWide) };
 }
 
 function isInRange(at: number, [start, end, step]: readonly [number, number, number], length: number): boolean {
