@@ -187,7 +187,7 @@ export function sectionsOf(request: ConsoleRequest): SectionLink[] {
   const ofPerson: [string, string, boolean][] = [['Your keys', '/keys', true]];
   const ofOrganization: [string, string, boolean][] = [
     ['Overview', '', true],
-    ['Health', '/health', may({ ...request, type: null }, 'read')],
+    ['Health', '/health', true],
     ['Approvals', '/approvals', mayPublish(request)],
     ['Sites', '/sites', true],
     ['Repositories', '/repositories', may({ ...request, type: null }, 'publish')],

@@ -98,7 +98,7 @@ export interface DocumentState {
   /** Coordinate of the resource: `@org/type/slug`. */
   resource: string;
   outcome: 'published' | 'unchanged' | 'waiting' | 'rejected' | 'conflict' | 'detached';
-  /** When the document last changed between healthy and unhealthy. ISO 8601, UTC. */
+  /** When the resource came into this state: accepted, waiting, rejected or detached. ISO 8601, UTC. */
   since?: string;
   /** Why it was rejected or detached. One sentence; null when it is healthy. */
   detail?: string | null;
@@ -373,7 +373,9 @@ export function connectionState(
     return documentState(document.outcome === 'waiting' ? 'waiting' : 'failed', document);
   if (repository?.diverged) return { state: 'diverged', ...repository.diverged };
   const isBehind = repository === null || repository.state === 'new' || repository.commit === null || hasNews;
-  return { state: isBehind ? 'behind' : 'synced', detail: null, since };
+  if (isBehind) return { state: 'behind', detail: null, since };
+  // Whichever came last: the repository could be read again, or the document was accepted.
+  return { state: 'synced', detail: null, since: [since, document?.since].toSorted().findLast(Boolean) ?? null };
 }
 
 function documentState(

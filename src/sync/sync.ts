@@ -6,6 +6,7 @@ import { parseCoordinate } from '../model/address.ts';
 import {
   documentAt,
   isInStep,
+  isRejected,
   isUnpublished,
   type DocumentState,
   type Repository,
@@ -92,7 +93,7 @@ async function syncBranch(syncing: Syncing, commit: string): Promise<Progress> {
   return { change: lost === null ? { commit, ...change } : change, documents: results, lost };
 }
 
-/** Sets when each document last changed between healthy and unhealthy. */
+/** Sets since when each resource is in its state. */
 function dated(
   before: Repository,
   documents: Record<string, DocumentState>,
@@ -100,10 +101,14 @@ function dated(
 ): Record<string, DocumentState> {
   const entries = Object.entries(documents).map(([path, state]) => {
     const recorded = documentAt(before, path);
-    const isAsBefore = recorded && isInStep(recorded) === isInStep(state);
+    const isAsBefore = recorded?.resource === state.resource && kindOf(recorded) === kindOf(state);
     return [path, { ...state, since: (isAsBefore ? recorded.since : undefined) ?? at }] as const;
   });
   return Object.fromEntries(entries);
+}
+
+function kindOf(state: DocumentState): string {
+  return isInStep(state) ? 'in step' : isRejected(state) ? 'rejected' : state.outcome;
 }
 
 async function syncDocuments(
