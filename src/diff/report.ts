@@ -6,8 +6,8 @@ import { typesIn, viewOf, type SchemaView } from './schema/read-schema.ts';
 import type { Both, Effect, Fact, Unit, Walk } from './walk.ts';
 import type { Label, Side } from './side.ts';
 
-/** Compares schemas further below. `name`: those of a property. */
-export type Below = (before: Schema, after: Schema, name?: string) => void;
+/** Compares schemas further below. `name`: those of a property; null: those of items. */
+export type Below = (before: Schema, after: Schema, name?: string | null) => void;
 
 /**
  * The rule of contracts: senders must not be restricted further, and readers must not get anything

@@ -1,7 +1,7 @@
 /* oxlint-disable unicorn/no-thenable -- `then` is a keyword of JSON Schema */
 // What schemas exclude, or restrict in some cases only: "not", "if", "dependentSchemas", "contains", and what stands beside them.
 import { expect, test } from 'vitest';
-import { compare, giving, only, taking, told, type Json } from './given.ts';
+import { api, compare, giving, only, taking, told, type Json } from './given.ts';
 
 const inRequests = (before: unknown, after: unknown) => compare(taking(before), taking(after));
 const inResponses = (before: unknown, after: unknown) => compare(giving(before), giving(after));
@@ -91,6 +91,31 @@ test.each(['anyOf', 'oneOf', 'then', 'dependentSchemas'])(
     expect(inRequests(named({}), named({ properties: { z: { const: 1 } } })).verdict).toMatch('safe');
   },
 );
+
+test('items that an alternative restricts now, and that were described beside it, break', () => {
+  const list = (items: Json) => ({
+    type: 'array',
+    items: { type: 'object', properties: { c: { type: 'string' } } },
+    anyOf: [{ items }, { maxItems: 0 }],
+  });
+  const constant = list({ properties: { c: { const: 'x' } } });
+  expect(inRequests(list({ minProperties: 0 }), constant).verdict).toBe('breaking');
+  expect(inResponses(constant, list({ minProperties: 0 })).verdict).toBe('breaking');
+});
+
+test.each([{ additionalProperties: { type: 'string' } }, { patternProperties: { '^x': { type: 'string' } } }])(
+  'a property that an alternative restricts now, and that %j described beside it, breaks',
+  (around) => {
+    const either = (more: Json) => ({ type: 'object', ...around, anyOf: [{ required: ['a'], ...more }, { required: ['b'] }] }); // prettier-ignore
+    expect(inRequests(either({}), either({ properties: { xa: { const: 'q' } } })).verdict).toBe('breaking');
+  },
+);
+
+test('the first server of one path is risky where the document names none', () => {
+  const document = api();
+  const paths = { '/things': { ...(document['paths'] as Record<string, Json>)['/things'], servers: [{ url: '/v2' }] } };
+  expect(told(compare(document, { ...document, paths }))).toEqual(['risky server-added']);
+});
 
 test('a limit that only other multiples move is not said to be another one', () => {
   const stepped = (multipleOf: number) => ({ type: 'number', maximum: 6, multipleOf });

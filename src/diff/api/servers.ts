@@ -149,8 +149,13 @@ function compareUrls(unit: Unit, [old, current]: Both<readonly Server[]>, at: Po
     const details = { before: server.written, at };
     reportPart(unit, 'risky', 'server-removed', `The server ${server.written} ${says}.`, details);
   }
+  // A document that names none may leave them to its readers, but not those of some operations.
+  const isSome = !isStated(old) && at.after?.startsWith('/paths/') === true;
   for (const { written } of added)
-    reportPart(unit, 'safe', 'server-added', `The server ${written} was added.`, { after: written, at });
+    reportPart(unit, isSome ? 'risky' : 'safe', 'server-added', `The server ${written} was added.`, {
+      after: written,
+      at,
+    });
   if (removed.length + added.length === 0) compareWritten(unit, [old, current], at);
 }
 

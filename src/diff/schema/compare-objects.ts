@@ -35,18 +35,41 @@ export function compareObjects(given: Pair, below: Below): void {
   comparePatterns(pair, below);
 }
 
-/** A pair in which each schema names what the other one does and a schema beside it describes: it may have any value. */
+/** Whether a schema says something of a property, by its name or of all. */
+export function isNamed({ properties, additional, keywords }: SchemaView, name: string): boolean {
+  return properties.has(name) || additional.schema.length > 0 || keywords.has('patternProperties');
+}
+
+/**
+ * A pair in which each schema names what the other one does, if a schema beside it, or alternatives of its own, describe
+ * that: it was sent, too.
+ */
 function withNamesBeside(pair: Pair): Pair {
-  if (pair.beside.flat().length === 0) return pair;
-  const named = (view: SchemaView, other: SchemaView, beside: Schema): SchemaView => {
-    const others = view.keywords.has('patternProperties') ? null : restOf(view, true);
-    if (others === null || beside.length === 0) return view;
-    const known = viewOf(view.side, beside).properties;
-    const more = [...other.properties.keys()].filter((name) => known.has(name) && !view.properties.has(name));
-    return { ...view, properties: new Map([...view.properties, ...more.map((name) => [name, others] as const)]) };
+  const known = pair.beside.map((schema, at) => {
+    const { side, unions } = at === 0 ? pair.before : pair.after;
+    const around = schema.length > 0 ? viewOf(side, schema) : null;
+    const branches = unions.flatMap((union) => union.branches.map((branch) => viewOf(side, [branch]).properties));
+    pair.walk.spend((branches.length * (pair.before.properties.size + pair.after.properties.size)) / 10);
+    return (name: string): Schema | null => {
+      const beside = around && isNamed(around, name) ? (around.properties.get(name) ?? around.additional.schema) : null;
+      const within = branches.flatMap((properties) => properties.get(name) ?? []);
+      if (within.length === 0) return beside;
+      const pointer = within.map((place) => place.pointer).join(' | ');
+      return [...(beside ?? []), { value: { anyOf: within.map(({ value }) => value) }, pointer }];
+    };
+  });
+  const named = (view: SchemaView, other: SchemaView, at: number): SchemaView => {
+    if (view.keywords.has('patternProperties') || view.additional.isClosed) return view;
+    const properties = new Map(view.properties);
+    for (const name of other.properties.keys()) {
+      const said = known[at]!(name);
+      const isOwn = properties.has(name);
+      if (!isOwn && said !== null)
+        properties.set(name, said.length > 0 ? said : [{ value: true, pointer: view.pointer }]);
+    }
+    return { ...view, properties };
   };
-  const { before, after, beside } = pair;
-  return { ...pair, before: named(before, after, beside[0]), after: named(after, before, beside[1]) };
+  return { ...pair, before: named(pair.before, pair.after, 0), after: named(pair.after, pair.before, 1) };
 }
 
 /**

@@ -11,7 +11,7 @@ import {
   isSameValue,
 } from './compare-values.ts';
 import { compareDemands, type CompareParts, type CompareWithin } from './compare-demands.ts';
-import { compareEvaluated, compareObjects } from './compare-objects.ts';
+import { compareEvaluated, compareObjects, isNamed } from './compare-objects.ts';
 import { compareUnions, isWrapped, type CompareBranches } from './compare-unions.ts';
 import {
   createPair,
@@ -177,24 +177,31 @@ function compareBelow(given: Parameters<typeof createPair>[0], before: Schema, a
   });
 }
 
-/** What describes a property beside a pair. */
-function besideOf({ before, after, beside }: Pair, name: string): Pair['beside'] {
-  const of = ({ side }: SchemaView, schema: Schema) =>
-    schema.length === 0 ? [] : (viewOf(side, schema).properties.get(name) ?? []);
+/** What describes a property, or items, beside a pair. */
+function besideOf({ before, after, beside }: Pair, name: string | null): Pair['beside'] {
+  const of = ({ side }: SchemaView, schema: Schema): Schema => {
+    if (schema.length === 0) return [];
+    const { items, properties } = viewOf(side, schema);
+    return name === null ? items.rest : (properties.get(name) ?? []);
+  };
   return [of(before, beside[0]), of(after, beside[1])];
 }
 
-/** What describes the values of a branch beside it: the schema around it, and what is beside that one, if they name the same properties. */
+/** What describes the values of a branch beside it: the schema around it, and what is beside that one, if they speak of the same. */
 function besideIn({ before, after, beside, walk }: Pair, one: Schema, other: Schema): Pair['beside'] {
-  const around = [before, after].map(({ schema }, at) => [...beside[at]!, ...schema]);
-  const named = [before, after].flatMap(({ side }, at) => [...viewOf(side, around[at]!).properties.keys()]);
-  if (named.length === 0) return alone.beside;
-  walk.spend(named.length);
+  const around: Pair['beside'] = [
+    [...beside[0], ...before.schema],
+    [...beside[1], ...after.schema],
+  ];
+  const outer = [viewOf(before.side, around[0]), viewOf(after.side, around[1])];
   const inner = [viewOf(before.side, one), viewOf(after.side, other)];
-  const isNaming = inner.some(
-    ({ properties, unions }) => unions.length > 0 || named.some((name) => properties.has(name)),
-  );
-  return isNaming ? (around as unknown as Pair['beside']) : alone.beside;
+  const names = inner.flatMap(({ properties }) => [...properties.keys()]);
+  walk.spend(names.length);
+  const isList = inner.some(({ items }) => items.rest.length > 0);
+  const isSaid = (view: SchemaView) =>
+    (isList && view.items.rest.length > 0) || names.some((name) => isNamed(view, name));
+  const isOpen = inner.some(({ unions }) => unions.length > 0);
+  return isOpen || outer.some(isSaid) ? around : alone.beside;
 }
 
 function isSame(walk: Walk, before: Place, after: Place): boolean {
@@ -268,7 +275,7 @@ function compareArrays(pair: Pair, below: Below): void {
       report(pair, 'narrows', 'additional-items-forbidden', `allows no more than ${length} items`, { at });
     else report(pair, 'widens', 'additional-items-allowed', `allows more than ${length} items`, { at });
   } else if (!current.isClosed && length < longest && (old.rest.length > 0 || current.rest.length > 0))
-    below(restOf(before), restOf(after));
+    below(restOf(before), restOf(after), null);
 }
 
 function itemAt(view: SchemaView, at: number): Schema {

@@ -40,30 +40,12 @@ export function compareUnions(pair: Pair, below: Below, compareBranches: Compare
   compareDiscriminators(pair, below, paired);
 }
 
-/**
- * Reports a union that only one of the two schemas has. Properties that only its alternatives and the other schema name are
- * compared nowhere else.
- */
+/** Reports a union that only one of the two schemas has. */
 function reportSole(pair: Pair, effect: 'narrows' | 'widens', code: string, says: string, union: Alternatives): void {
   const [mine, other] = effect === 'narrows' ? [pair.after, pair.before] : [pair.before, pair.after];
-  const at =
-    effect === 'narrows'
-      ? { before: other.pointer, after: union.pointer }
-      : { before: union.pointer, after: other.pointer };
-  if (union.kind === 'anyOf' && isWithinBranches(other, union, mine)) return report(pair, 'safe', code, says, { at });
-  const isWell = pair.direction !== 'both' && rule[pair.direction][effect] === 'safe';
-  const name = isWell ? namedByBoth(mine, union, other) : undefined;
-  if (name === undefined) return report(pair, effect, code, says, { at });
-  const why = `; whether what its schemas and the other version say of the property "${quote(name)}" agrees cannot be judged`;
-  report(pair, 'unknown', code, says + why, { at });
-}
-
-/** A property that alternatives of a union and another schema name, and the schema of the union itself does not. */
-function namedByBoth({ side, properties }: SchemaView, { branches }: Alternatives, other: SchemaView) {
-  const views = branches.map(({ schema }) => viewOf(side, schema));
-  return [...other.properties.keys()].find(
-    (name) => !properties.has(name) && views.some((branch) => branch.properties.has(name)),
-  );
+  const isMoot = union.kind === 'anyOf' && isWithinBranches(other, union, mine);
+  const [before, after] = effect === 'narrows' ? [other.pointer, union.pointer] : [union.pointer, other.pointer];
+  report(pair, isMoot ? 'safe' : effect, code, says, { at: { before, after } });
 }
 
 /** Whether all that a schema allows is allowed by a union of another one, too. */
