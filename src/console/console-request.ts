@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { isAllowed, organizationsOf, partOf, type Scope } from '../model/access.ts';
+import { isAllowed, mayPublishIn, organizationsOf, type Scope } from '../model/access.ts';
 import type { ResourceType } from '../model/address.ts';
 import { digestOf } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
@@ -125,7 +125,7 @@ export function assertMay(request: ConsoleRequest, scope: Scope): void {
 
 /** Whether the person may publish something in the organization, be it only under some names. */
 export function mayPublish({ session, org }: Pick<ConsoleRequest, 'session' | 'org'>): boolean {
-  return partOf(session.principal, org, 'publish')?.length !== 0;
+  return mayPublishIn(session.principal, org);
 }
 
 /** The address of a page of the organization's console: `here(request, '/keys/:key', { key })`. Default: the page's. */

@@ -1,9 +1,9 @@
-import { formatPrincipal, isAllowed, organizationsOf, partOf } from '../model/access.ts';
+import { formatPrincipal, isAllowed, partOf } from '../model/access.ts';
 import { isResourceType, isSlug, resourceTypes, slugFrom, type ResourceType } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
 import { types } from '../model/kinds.ts';
 import { showReport } from '../registry/gate/show-report.ts';
-import { listOrganizations } from '../registry/maintenance/organizations.ts';
+import { organizationsFor } from '../registry/maintenance/organizations.ts';
 import { publish, type PublishResult } from '../registry/publish.ts';
 import { findReadable } from '../registry/readable.ts';
 import { newId } from '../registry/registry.ts';
@@ -29,23 +29,15 @@ interface Draft {
 
 type Target = Draft & { type: ResourceType };
 
-/** The organizations that the person may publish in: all that there are, for whoever runs the registry. */
-async function organizationsFor({
-  session,
-  context,
-}: Pick<ConsoleRequest, 'session' | 'context'>): Promise<readonly string[]> {
-  const { principal } = session;
-  return principal.kind === 'operator' ? listOrganizations(context.registry) : organizationsOf(principal);
-}
-
 /** The organization that is proposed: the first, or for whoever runs the registry the only one. */
 export async function organizationFor(request: Pick<ConsoleRequest, 'session' | 'context'>): Promise<string> {
-  const [first = nobodys, ...others] = await organizationsFor(request);
-  return request.session.principal.kind === 'operator' && others.length > 0 ? nobodys : first;
+  const { principal } = request.session;
+  const [first = nobodys, ...others] = await organizationsFor(request.context.registry, principal);
+  return principal.kind === 'operator' && others.length > 0 ? nobodys : first;
 }
 
 async function fieldsFor(request: ConsoleRequest): Promise<Field[]> {
-  const organizations = await organizationsFor(request);
+  const organizations = await organizationsFor(request.context.registry, request.session.principal);
   const create = request.operations.find('createApi');
   return [
     {

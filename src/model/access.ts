@@ -126,6 +126,11 @@ export function partOf(principal: Principal, org: string, scope: Scope): readonl
   return [...new Set(grants.flatMap(({ resources }) => resources ?? []))];
 }
 
+/** Whether the principal may publish something in the organization, be it only under some names. */
+export function mayPublishIn(principal: Principal, org: string): boolean {
+  return partOf(principal, org, 'publish')?.length !== 0;
+}
+
 function covers({ scopes: held, resources }: Grant, scope: Scope, target: Target): boolean {
   if (resources === null) return includesScope(held, unlessNamed(scope, target));
   const { resource } = target;

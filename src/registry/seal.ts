@@ -74,16 +74,17 @@ const ephemeral = new WeakMap<Registry['randomBytes'], Uint8Array>();
 
 /**
  * Encrypts a value for a client that brings it back, such as a position in a list that it must not
- * read. `purpose` keeps values of different kinds apart. Without a key, only this process can.
+ * read, as text that a URL takes. `purpose` keeps values of different kinds apart. Without a key, only this process can.
  */
 export function sealValue(registry: Sealing, purpose: string, value: unknown): string {
-  return encrypt(registry, valueKeys(registry)[0]!, JSON.stringify([purpose, value]));
+  const encrypted = encrypt(registry, valueKeys(registry)[0]!, JSON.stringify([purpose, value]));
+  return Buffer.from(encrypted, 'base64').toString('base64url');
 }
 
 /** Decrypts what `sealValue` returned for this purpose. Undefined for anything else. */
 export function openValue(registry: Sealing, purpose: string, sealedValue: string): unknown {
   for (const key of valueKeys(registry)) {
-    const opened = tryDecrypt(key, sealedValue);
+    const opened = tryDecrypt(key, Buffer.from(sealedValue, 'base64url').toString('base64'));
     if (opened === null) continue;
     const [made, value] = JSON.parse(opened) as [string, unknown];
     if (made === purpose) return value;

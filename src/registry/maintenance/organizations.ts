@@ -1,3 +1,4 @@
+import { organizationsOf, type Principal } from '../../model/access.ts';
 import { closest, RegistryError } from '../../model/errors.ts';
 import type { Registry } from '../registry.ts';
 
@@ -14,6 +15,11 @@ export async function listOrganizations({
     return [...organizations].toSorted();
   };
   return answers.answer('organizations', 'all', list, ({ length }) => length * 40);
+}
+
+/** Those in which somebody has rights; for whoever runs the registry, all. */
+export async function organizationsFor(registry: Registry, principal: Principal): Promise<readonly string[]> {
+  return principal.kind === 'operator' ? listOrganizations(registry) : organizationsOf(principal);
 }
 
 /**

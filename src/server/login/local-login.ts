@@ -158,12 +158,9 @@ function cookieFor(url: string): SessionCookie {
 /** A seal with the registry's own key, for a registry without `login.sessionSecret`. */
 function ownSeal(registry: Registry, purpose: string): Seal {
   return {
-    async seal(value, expiresAt) {
-      const sealed = sealValue(registry, purpose, { value, expiresAt: expiresAt.toISOString() });
-      return Buffer.from(sealed, 'base64').toString('base64url');
-    },
+    seal: async (value, expiresAt) => sealValue(registry, purpose, { value, expiresAt: expiresAt.toISOString() }),
     async open(text) {
-      const opened = openValue(registry, purpose, Buffer.from(text, 'base64url').toString('base64')) as
+      const opened = openValue(registry, purpose, text) as
         { value: Record<string, unknown>; expiresAt: string } | undefined;
       return opened !== undefined && Date.parse(opened.expiresAt) > registry.expiryTime().getTime()
         ? opened.value

@@ -5,7 +5,7 @@ import {
   grantsIn,
   mayCreateOrganization,
   organizationsOf,
-  partOf,
+  mayPublishIn,
   type Grant,
   type Principal,
 } from '../../model/access.ts';
@@ -14,7 +14,7 @@ import { shareWalk } from '../../scheduling/turns.ts';
 import { homePage, publishedSites } from '../../site/pages/listings.ts';
 import { unsubscribe } from '../../events/try-mail.ts';
 import { accountPage, messagePage, type AccountView, type Message } from '../../site/pages/message-pages.ts';
-import { listOrganizations } from '../../registry/maintenance/organizations.ts';
+import { organizationsFor } from '../../registry/maintenance/organizations.ts';
 import { listReadable, mayReadOrganization } from '../../registry/readable.ts';
 import type { Site } from '../../site/site.ts';
 import { principalOf, sessionOf } from '../authenticate.ts';
@@ -83,7 +83,7 @@ export function createFrontPages(site: Site, login?: Login): Router {
     const { returnTo, failed } = request.query;
     const html = accountPage(site, {
       who: session?.name ?? null,
-      organizations: session === null ? [] : await organizationsFor(session.principal),
+      organizations: session === null ? [] : await rightsFor(session.principal),
       mayPublish: session !== null && mayPublishAnywhere(session.principal),
       takesKeys: login?.takesKeys ?? false,
       hasKeys: session?.principal.kind === 'user',
@@ -94,15 +94,12 @@ export function createFrontPages(site: Site, login?: Login): Router {
       hasFailed: failed === 'key',
       returnTo: typeof returnTo === 'string' ? returnTo : site.links.path('/account'),
     });
-    const headers = pageSharing(registry.config, { isPublic: false });
-    await sendPage({ request, response }, registry, bytesOf(html), { headers });
+    await sendPrivate(request, response, html);
   }
 
   /** Where the person has rights. An operator has them wherever there is something. */
-  async function organizationsFor(principal: Principal): Promise<AccountView['organizations']> {
-    const organizations =
-      principal.kind === 'operator' ? await listOrganizations(registry) : organizationsOf(principal);
-    return organizations.map((org) => ({
+  async function rightsFor(principal: Principal): Promise<AccountView['organizations']> {
+    return (await organizationsFor(registry, principal)).map((org) => ({
       org,
       rights: grantsIn(principal, org).map(inWords).join('; '),
       publishes: mayPublishIn(principal, org),
@@ -110,8 +107,12 @@ export function createFrontPages(site: Site, login?: Login): Router {
   }
 
   async function sendMessage(request: Request, response: Response, message: Message): Promise<void> {
+    await sendPrivate(request, response, messagePage(site, message));
+  }
+
+  async function sendPrivate(request: Request, response: Response, html: string): Promise<void> {
     const headers = pageSharing(registry.config, { isPublic: false });
-    await sendPage({ request, response }, registry, bytesOf(messagePage(site, message)), { headers });
+    await sendPage({ request, response }, registry, bytesOf(html), { headers });
   }
 
   const router = Router({ caseSensitive: true, strict: true });
@@ -142,10 +143,6 @@ export function createFrontPages(site: Site, login?: Login): Router {
 
 function mayPublishAnywhere(principal: Principal): boolean {
   return principal.kind === 'operator' || organizationsOf(principal).some((org) => mayPublishIn(principal, org));
-}
-
-function mayPublishIn(principal: Principal, org: string): boolean {
-  return partOf(principal, org, 'publish')?.length !== 0;
 }
 
 /** What a grant allows, for people: `publish, on apis/pay-*`. */

@@ -262,7 +262,7 @@ export const replayOperations = operationsAbout('resource', {
     const isEnough = (items: number) => items >= (query['limit'] as number) || registry.monotonic() >= end;
     const turn = { isAwaited: true, signal: closed };
     const { items, totals, position } = await replay(registry, principal, candidate, start, isEnough, turn);
-    const next = position && toCursor(call, candidate, { position, totals });
+    const next = position && sealValue(registry, purposeOf(call, candidate), { position, totals } satisfies Start);
     if (query['format'] === 'csv') {
       const more = new URLSearchParams({ format: 'csv', limit: String(query['limit']), cursor: next ?? '' });
       const headers = next === null ? {} : { Link: `<?${more}>; rel="next"` };
@@ -318,16 +318,10 @@ function purposeOf({ principal, coordinate }: ResourceCall, { ruleset }: Candida
   return `replay ${principal.id} ${formatCoordinate(coordinate)} ${ruleset.digest}`;
 }
 
-function toCursor(call: ResourceCall, candidate: Candidate, start: Start): string {
-  const sealed = sealValue(call.registry, purposeOf(call, candidate), start);
-  return Buffer.from(sealed, 'base64').toString('base64url');
-}
-
 function startIn(call: ResourceCall, candidate: Candidate): Start | null {
   const cursor = call.query['cursor'];
   if (typeof cursor !== 'string') return null;
-  const sealed = Buffer.from(cursor, 'base64url').toString('base64');
-  const start = openValue(call.registry, purposeOf(call, candidate), sealed) as Start | undefined;
+  const start = openValue(call.registry, purposeOf(call, candidate), cursor) as Start | undefined;
   if (start !== undefined) return start;
   throw new RegistryError('malformed', 'This cursor belongs to another replay. Start again without `cursor`.', {
     extra: { errors: [{ parameter: 'cursor', detail: 'is not `next` of the same replay' }] },
