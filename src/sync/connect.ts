@@ -59,10 +59,9 @@ export async function connectRecord<N extends Name>(
     throw new RegistryError('malformed', `${JSON.stringify(branch)} is not a valid branch name.`);
   }
   if (credential !== null) assertCredential(config, of.org, credential, location);
-  const isSame = was?.repository === location.url && was.branch === branch && placeIn(was) === placeIn(given);
+  const wanted = { ...given, ...place, repository: location.url };
   // Else what hides a part of the file would be gone until `stele.yaml` is read again.
-  const view = isSame && 'view' in was && { view: was.view };
-  const connection = { ...given, ...place, ...view, repository: location.url };
+  const connection = isSamePlace(was, wanted) && 'view' in was ? { ...wanted, view: was.view } : wanted;
   await updateRecord(registry, of, author, guard, () => null);
   await followFor(registry, of, connection, author, hookSecret);
   return updateRecord(registry, of, author, guard, (current) =>
@@ -84,27 +83,21 @@ async function knownFolder(
   was: Connection | SiteConnection | null,
 ): Promise<{ url: string; hasFile: boolean } | null> {
   const { repository: name, branch } = given;
-  if (/[/:]/.test(name)) return null;
   const isNamed = (url: string) => url.startsWith('/') && repositoryName(url) === name;
-  if (was !== null && isNamed(was.repository)) {
-    const hasFile = was.branch === branch && placeIn(was) === placeIn(given);
-    return { url: was.repository, hasFile };
-  }
-  const followed = (await refs.all<Repository>(`repositories/${org}/`)).filter(({ value }) => isNamed(value.url));
-  const [url, another] = new Set(followed.map(({ value }) => value.url));
-  if (url === undefined) return null;
+  const followed = (await refs.all<Repository>(`repositories/${org}/`)).map(({ value }) => value);
+  const known = was !== null && isNamed(was.repository) ? [was.repository] : followed.map(({ url }) => url);
+  const [url, another] = new Set(known.filter(isNamed));
   if (another !== undefined)
-    throw new RegistryError(
-      'conflict',
-      `${org} follows several folders called ${JSON.stringify(name)}. Write its whole path.`,
-    );
-  const isFile = ({ value }: Generation<Repository>) =>
-    value.branch === branch && 'path' in given && documentAt(value, given.path) !== null;
-  return { url, hasFile: followed.some(isFile) };
+    throw new RegistryError('conflict', `${org} follows several folders called ${name}. Write its whole path.`);
+  if (url === undefined) return null;
+  const isThere = (each: Repository) => 'path' in given && documentAt(each, given.path) !== null;
+  const isFound = followed.some((each) => each.url === url && each.branch === branch && isThere(each));
+  return { url, hasFile: isFound || isSamePlace(was, { ...given, repository: url }) };
 }
 
-function placeIn(connection: Connection | SiteConnection): string {
-  return 'path' in connection ? connection.path : plainFolder(connection.folder);
+function isSamePlace<C extends Connection | SiteConnection>(was: C | null, now: C): was is C {
+  const places = [was, now].map((each) => each && ('path' in each ? each.path : plainFolder(each.folder)));
+  return was?.repository === now.repository && was.branch === now.branch && places[0] === places[1];
 }
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Principal } from '../../src/model/access.ts';
+import { formatPrincipal, type Principal } from '../../src/model/access.ts';
 import { decide, listHeld, whyNotDecide } from '../../src/registry/approval/decide.ts';
 import { noteSignIn } from '../../src/registry/keys/people.ts';
 import { createKey, revokeKey } from '../../src/registry/keys/keys.ts';
@@ -127,15 +127,16 @@ describe('a break that comes through a reference into the registry', () => {
 
   const job = { issuer: 'https://ci.test', subject: 's', repository: 'r', commit: null, ref: null, workflow: null, run: null }; // prettier-ignore
   test.each([
-    ['made a key that somebody else revoked since', {}, byAnn],
-    ['started the CI job that sent it', { job: { ...job, startedBy: 'ann-lee' } }, 'job:https://ci.test#s'],
-  ])('was written by whoever %s', async (_, more, maker) => {
+    ['made a key that somebody else revoked since', undefined, byAnn],
+    ['started the CI job that sent it', { ...job, startedBy: 'ann-lee' }, 'job:https://ci.test#s'],
+  ])('was written by whoever %s', async (_, given, maker) => {
     const { registry, upload, push, whyNot } = await scene();
     await upload('1.0.0', [], `user:https://login.test#${cid.name}`);
     await push('one');
-    const given = { org: 'acme', name: 'CI', scopes: ['publish' as const], ...more };
-    const { key } = await createKey(registry, given, { actor: maker, origin: null });
-    await upload('1.1.0', ['amount'], `key:${key.id}`);
+    const wanted = { org: 'acme', name: 'CI', scopes: ['publish' as const], ...(given && { job: given }) };
+    const { key } = await createKey(registry, wanted, { actor: maker, origin: null });
+    const sender = { kind: 'key', id: key.id, org: 'acme', scopes: ['publish'], resources: null } as const;
+    await upload('1.1.0', ['amount'], formatPrincipal({ ...sender, ...(given && { job: given }) }));
     await revokeKey(registry, 'acme', key.id, { actor: `user:${personOf(bob).id}`, origin: null });
     await push('two');
     expect((await whyNot()).reasons).toEqual(annAlone);

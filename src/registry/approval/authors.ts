@@ -1,4 +1,4 @@
-import type { JobOrigin } from '../../model/access.ts';
+import { formatJob, type JobOrigin } from '../../model/access.ts';
 import { isUrlPath, parseCoordinate } from '../../model/address.ts';
 import { isAccount, type HeldAuthor } from '../../model/approval.ts';
 import type { ArtifactConfig } from '../../model/artifact.ts';
@@ -12,6 +12,7 @@ import type { Compiled } from '../../compile/compile.ts';
 import type { Snapshot } from '../../source/snapshot.ts';
 import type { PublishRequest } from '../append-version.ts';
 import { signerOf } from '../commit-signer.ts';
+import { listKeys } from '../keys/list-keys.ts';
 import { listMembers } from '../keys/people.ts';
 import { findResource } from '../lives.ts';
 import type { Registry } from '../registry.ts';
@@ -36,7 +37,7 @@ export async function authorsOf(
   const old = before && (await readConfigOf(registry, before));
   const others = await authorsBehind(registry, dependencies, old?.dependencies ?? []);
   if (snapshot.writers === undefined)
-    return [...(await makersOf(registry, author.actor)), ...starterOf(job), ...others];
+    return [...(await makersOf(registry, coordinate.org, author.actor, job)), ...others];
   // Its settings say what of the files is published.
   const isView = view !== undefined || old?.view !== undefined;
   const named = [
@@ -106,19 +107,18 @@ async function authorsBetween(
     if (action === `publish ${from.version}`) break;
     isBetween ||= action === `publish ${to.version}`;
     if (isBetween && action.startsWith('publish ') && !actor.startsWith('sync:'))
-      authors.push(...(await makersOf(registry, actor)));
+      authors.push(...(await makersOf(registry, coordinate.org, actor)));
   }
-  const [old, now] = [
-    await readConfigOf(registry, { manifest: from.digest }),
-    await readConfigOf(registry, { manifest: to.digest }),
-  ];
+  const old = await readConfigOf(registry, { manifest: from.digest });
+  const now = await readConfigOf(registry, { manifest: to.digest });
   const { commit, job, signer, path, blobs } = now.provenance;
   const resource = await findResource(registry, coordinate);
   if (resource !== null && commit !== null && !job) {
     const remote = await remoteOf(registry, await whereFrom(registry, resource, now));
-    const snapshot = await registry.source.snapshot(remote, commit);
-    const settings = now.view || old.view ? settingsFor(path) : [];
-    authors.push(...(await writersOf(snapshot, old, [...settings, ...Object.keys(blobs)])));
+    // The settings of a view stand beside the file, or above it.
+    const above = path.split('/').map((_, depth, all) => [...all.slice(0, depth), 'stele.yaml'].join('/'));
+    const paths = [...(now.view || old.view ? above : []), ...Object.keys(blobs)];
+    authors.push(...(await writersOf(await registry.source.snapshot(remote, commit), old, paths)));
     if (signer) authors.push({ name: signer.name });
   }
   authors.push(...(await authorsBehind(registry, now.dependencies ?? [], old.dependencies ?? [], seen)));
@@ -129,24 +129,18 @@ async function authorsBetween(
   });
 }
 
-/** Where the settings of a document may be: `stele.yaml` of its folder, or of one above. */
-function settingsFor(path: string): string[] {
-  const folders = path.split('/').slice(0, -1);
-  return ['', ...folders].map((_, depth) => [...folders.slice(0, depth), 'stele.yaml'].join('/'));
-}
-
-/** Who sent an upload, and if that is a key of the organization, whoever made it, and started the job that it is for. */
-async function makersOf({ refs }: Pick<Registry, 'refs'>, actor: string): Promise<HeldAuthor[]> {
+/** Who sent an upload, and if that is a key of the organization, whoever made it; if it is a CI job, who started that. */
+async function makersOf(registry: Registry, org: string, actor: string, given?: JobOrigin): Promise<HeldAuthor[]> {
   const makers: HeldAuthor[] = [{ actor }];
+  if (actor.startsWith('job:')) {
+    const isOurs = ({ job: each }: Key) => each !== undefined && `job:${formatJob(each)}` === actor;
+    const job = given ?? (await listKeys(registry, org)).find(isOurs)?.job;
+    makers.push(job?.startedBy === undefined ? {} : { login: job.startedBy });
+  }
   for (let last = actor; last.startsWith('key:') && makers.length < maxKeys; last = makers.at(-1)!.actor!) {
-    const made = (await Array.fromAsync(refs.history<Key>(keyRef(last.slice('key:'.length))))).at(-1);
-    if (made === undefined || makers.some((each) => each.actor === made.actor)) return makers;
-    const { job } = made.value;
-    makers.push(...starterOf(job), { actor: made.actor });
+    const made = (await Array.fromAsync(registry.refs.history(keyRef(last.slice('key:'.length))))).at(-1);
+    if (made === undefined || makers.some((each) => each.actor === made.actor)) break;
+    makers.push({ actor: made.actor });
   }
   return makers;
-}
-
-function starterOf(job: JobOrigin | undefined): HeldAuthor[] {
-  return job === undefined ? [] : [job.startedBy === undefined ? {} : { login: job.startedBy }];
 }
