@@ -29,7 +29,7 @@ import {
 } from './personal-keys.ts';
 import { countAttention, organizationPages } from './organization-views.ts';
 import { memberForms, organizationForm } from './people.ts';
-import { showChecked, submitChecked, type CheckedPage } from './checked-page.ts';
+import { showForm, submitForm, type FormPage } from './form-page.ts';
 import { publishedPage, publishPage } from './publish-page.ts';
 import { resourceForms, versionForms } from './resource-forms.ts';
 import { replayPage } from './replay-page.ts';
@@ -41,7 +41,7 @@ import { organizationFor, startPage } from './start-page.ts';
 import { editorPage, sitePublishPage, uploadPage } from '../sites/console/site-publish.ts';
 import { appearanceForms, siteForms } from '../sites/console/site-forms.ts';
 import { sitePages } from '../sites/console/site-views.ts';
-import { showForm, showTyped, submitForm } from './submit.ts';
+import { pageOfForm } from './submit.ts';
 import { nobodys, type Console, type ConsoleRequest } from './console-request.ts';
 import { webhookForms } from './webhook-views.ts';
 
@@ -73,7 +73,7 @@ const pages: readonly Page[] = [
   runsPage,
   runPage,
 ];
-const checkedPages: readonly CheckedPage[] = [publishPage, replayPage, editorPage, uploadPage, sitePublishPage];
+const formPages: readonly FormPage[] = [publishPage, replayPage, editorPage, uploadPage, sitePublishPage];
 
 interface Route {
   path: string;
@@ -83,24 +83,19 @@ interface Route {
   again?(request: ConsoleRequest, typed: Typed, why: string): Promise<void>;
 }
 
-const routes: readonly Route[] = [eventsOf(runPage), eventsOf(repositoryRunPage), ...checkedPages.map(routeOf)];
+const routes: readonly Route[] = [eventsOf(runPage), eventsOf(repositoryRunPage), ...formPages.map(routeOf)];
 
-function routeOf(page: CheckedPage): Route {
+function routeOf(page: FormPage): Route {
   return {
     path: page.path,
-    get: (request) => showChecked(request, page),
-    post: (request, typed, form) => submitChecked(request, page, typed, form),
-    again: (request, typed, why) => showChecked(request, page, typed, why),
+    get: (request) => showForm(request, page),
+    post: (request, typed, form) => submitForm(request, page, typed, form),
+    again: (request, typed, why) => showForm(request, page, typed, why),
   };
 }
 
-function routesOf(all: readonly Form[]): Route[] {
-  return all.map((form) => ({
-    path: form.path,
-    get: (request) => showForm(request, form),
-    post: (request, typed) => submitForm(request, form, typed),
-    again: (request, typed, why) => showTyped(request, form, typed, why),
-  }));
+function routesOf(forms: readonly Form[]): Route[] {
+  return forms.map((form) => routeOf(pageOfForm(form)));
 }
 
 /** The stream of a run's changes. */
@@ -116,7 +111,7 @@ const personalRoutes: readonly Route[] = [
 ];
 
 /** What a form did, in a sentence. */
-type Done = Pick<CheckedPage, 'path' | 'done'>;
+type Done = Pick<FormPage, 'path' | 'done'>;
 
 /** Pages, which say what was done with one of these forms. */
 function routesOfPages(all: readonly Page[], forms: readonly Done[]): Route[] {
@@ -137,7 +132,7 @@ export function createConsole(given: Console): Router {
   const { config } = context.registry;
   const forms = organizationForms();
   // After the forms: `/keys/new` is not the page of a key.
-  const ofOrganization = [...routesOf(forms), ...routes, ...routesOfPages(pages, [...forms, ...checkedPages])];
+  const ofOrganization = [...routesOf(forms), ...routes, ...routesOfPages(pages, [...forms, ...formPages])];
   const ofPerson = [
     ...routesOf(personalForms),
     ...personalRoutes,

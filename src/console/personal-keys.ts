@@ -2,7 +2,7 @@ import { isRegistryError } from '../model/errors.ts';
 import { newId } from '../registry/registry.ts';
 import { problemTypes } from '../server/error-answers.ts';
 import { here, hereAfter, perform, type ConsoleRequest } from './console-request.ts';
-import { isCheck } from './checked-page.ts';
+import { isCheck } from './form-page.ts';
 import { showFields, type Field, type Typed } from './fields.ts';
 import { type Form, timeCell, listPage } from './pages.ts';
 import { formPage, sendPage, type ShownForm } from './show.ts';

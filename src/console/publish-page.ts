@@ -6,7 +6,7 @@ import { impactGroups } from '../model/dependency.ts';
 import { findVersion, nameOf } from '../model/resource.ts';
 import { untilClosed } from '../server/request.ts';
 import { checkDocument } from '../server/v1/documents.ts';
-import { isCheck, reportOf, type CheckedPage, type CheckResult } from './checked-page.ts';
+import { isCheck, reportOf, type FormPage, type CheckResult } from './form-page.ts';
 import { describedField, firstOf, type Field, type Typed } from './fields.ts';
 import type { Page } from './pages.ts';
 import {
@@ -34,7 +34,7 @@ export const documentField = (noun: string): Field => ({
 });
 
 /** Publishes a version of the page's resource. The check passes the same gate. */
-export const publishPage: CheckedPage = {
+export const publishPage: FormPage = {
   path: '/:type/:slug/publish',
   async open(request) {
     await perform(request, 'get{one}');

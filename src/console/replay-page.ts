@@ -1,6 +1,6 @@
 import { countText } from '../model/problem.ts';
 import { RegistryError } from '../model/errors.ts';
-import type { CheckedPage } from './checked-page.ts';
+import type { FormPage } from './form-page.ts';
 import { firstOf, type Field } from './fields.ts';
 import { findingSection } from './run-view.ts';
 import type { Row, View } from './pages.ts';
@@ -32,7 +32,7 @@ async function fieldsFor(request: ConsoleRequest): Promise<Field[]> {
 }
 
 /** Checks the documents of the organization against a candidate, and shows which it would reject. */
-export const replayPage: CheckedPage = {
+export const replayPage: FormPage = {
   path: '/:type/:slug/replay',
   async open(request) {
     await perform({ ...request, type: 'rulesets' }, 'get{one}');

@@ -22,7 +22,7 @@ export interface ShownForm {
   /** What is wrong, or what happened to the form. */
   error: string | null;
   /** The entity tag of what the form changes. */
-  etag?: string | null;
+  etag?: string | null | undefined;
   once: string;
   /** What the check found (`describeReport`). */
   report?: object | null;

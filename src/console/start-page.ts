@@ -8,7 +8,7 @@ import { publish, type PublishResult } from '../registry/publish.ts';
 import { findReadable } from '../registry/readable.ts';
 import { newId } from '../registry/registry.ts';
 import { createUpload } from '../source/upload.ts';
-import { isCheck, type CheckedPage } from './checked-page.ts';
+import { isCheck, type FormPage } from './form-page.ts';
 import { describedField, firstOf, type Field, type Typed } from './fields.ts';
 import { documentField, publishedPage, verdictOf } from './publish-page.ts';
 import { here, nobodys, type ConsoleRequest } from './console-request.ts';
@@ -65,7 +65,7 @@ async function fieldsFor(request: ConsoleRequest): Promise<Field[]> {
 }
 
 /** Makes a resource with its first document, both or neither; or only checks it. */
-export const startPage: CheckedPage = {
+export const startPage: FormPage = {
   path: '/console/new',
   open: async () => ({}),
   fields: fieldsFor,

@@ -1,85 +1,77 @@
 import { isRegistryError } from '../model/errors.ts';
-import { newId } from '../registry/registry.ts';
-import { problemTypes } from '../server/error-answers.ts';
 import type { Answer } from '../server/v1/call.ts';
 import {
   bodyFrom,
   faultsIn,
   firstOf,
   queryFrom,
-  showFields,
   typedFrom,
   type Field,
   type Typed,
   describedField,
   describedParameter,
 } from './fields.ts';
+import type { FormPage } from './form-page.ts';
 import type { DescribedOperation } from '../server/v1/api-description.ts';
 import type { Form } from './pages.ts';
-import { formPage, sendPage, viewPage } from './show.ts';
 import { assertMay, perform, here, hereAfter, operationId, subjectOf, type ConsoleRequest } from './console-request.ts';
 import { ruledLatest } from './resource-forms.ts';
 
-/** Shows a form, with what it changes. */
-export async function showForm(request: ConsoleRequest, form: Form): Promise<void> {
-  assertMayDo(request, form);
-  const fields = await fieldsOf(form, request);
-  const current = await readCurrent(request, form);
-  const typed = current && fields.length > 0 ? typedFrom(fields, current.body) : null;
-  const etag = current?.headers?.['ETag'] ?? null;
-  await sendForm(request, form, fields, { typed, etag, once: newId(request.context.registry) });
-}
-
-/** Shows a form again with what was typed. */
-export async function showTyped(request: ConsoleRequest, form: Form, typed: Typed, error: string): Promise<void> {
-  assertMayDo(request, form);
-  const fields = await fieldsOf(form, request);
-  await sendForm(request, form, fields, {
-    typed,
-    error,
-    etag: typed['etag']?.[0] ?? null,
-    once: newId(request.context.registry),
-  });
-}
-
-/** Does what a form asks for, and goes on; or shows it again with what is wrong. */
-export async function submitForm(request: ConsoleRequest, form: Form, typed: Typed): Promise<void> {
-  const fields = await fieldsOf(form, request);
-  const operation = operationOf(request, form);
-  const etag = firstOf(typed, 'etag');
-  try {
-    assertMayDo(request, form);
-    const answer = (await perform(request, form.operation, {
-      query: { ...form.query, ...queryFrom(fields, typed) },
-      ...(operation.body !== null && {
-        body: bodyFrom(fields, typed, typeof form.fixed === 'function' ? form.fixed(request) : form.fixed),
-      }),
-      ...(etag !== '' && { ifMatch: etag }),
-      once: firstOf(typed, 'once'),
-    })) as Answer & { body: Record<string, unknown> };
-    if (form.show)
-      return sendPage(request.response, viewPage(request, withAddresses(request, form.show(answer, request))));
-    const after = typeof form.after === 'function' ? await form.after(answer, request) : fill(form.after, answer.body);
-    request.response.redirect(303, form.done === '' ? here(request, after) : hereAfter(request, after, form.path));
-  } catch (error) {
-    if (!isRegistryError(error)) throw error;
-    const isOutdated = error.code === 'precondition_failed';
-    const current = isOutdated ? await readCurrent(request, form) : null;
-    const faults = current ? theirsIn(fields, typed, current.body) : faultsIn(error, fields);
-    const text = isOutdated
-      ? 'Somebody changed this while you were editing. What you typed is below: look at it, then save again to replace theirs.'
-      : faults.size > 0
-        ? 'Not saved: see below.'
-        : error.message;
-    await sendForm(request, form, fields, {
-      typed,
-      error: text,
-      faults,
-      etag: current?.headers?.['ETag'] ?? (etag === '' ? null : etag),
-      once: newId(request.context.registry),
-      status: problemTypes[error.code].status,
-    });
-  }
+/** The page of a form that asks an operation. */
+export function pageOfForm(form: Form): FormPage {
+  const { after } = form;
+  return {
+    path: form.path,
+    done: form.done,
+    fields: (request) => fieldsOf(form, request),
+    async open(request, typed, fields) {
+      const current = typed === null ? await readCurrent(request, form) : null;
+      if (current === null) return {};
+      const etag = current.headers?.['ETag'] ?? null;
+      return { etag, ...(fields.length > 0 && { typed: typedFrom(fields, current.body) }) };
+    },
+    guard: (request) => assertMayDo(request, form),
+    async form(request) {
+      // Without read access, one sees the form's error and no name.
+      const eyebrow = await aboutOf(request, form).catch(() => undefined);
+      const names = { ...Object.fromEntries(request.query), ...request.params, subject: subjectOf(request) };
+      return {
+        title: fill(form.title, names),
+        ...(eyebrow !== undefined && { eyebrow }),
+        lead: [form.lead].flat().map((text) => fill(text, names)),
+        notice: (await form.notice?.(request)) ?? null,
+        submit: form.submit ?? 'Save',
+        check: null,
+        isLive: false,
+        isDanger: form.isDanger ?? operationOf(request, form).method === 'delete',
+        cancel: here(request, form.cancel ?? (typeof after === 'string' ? after : '')),
+      };
+    },
+    async submit(request, typed, { fields }) {
+      const etag = firstOf(typed, 'etag');
+      const fixed = typeof form.fixed === 'function' ? form.fixed(request) : form.fixed;
+      const answer = (await perform(request, form.operation, {
+        query: { ...form.query, ...queryFrom(fields, typed) },
+        ...(operationOf(request, form).body !== null && { body: bodyFrom(fields, typed, fixed) }),
+        ...(etag !== '' && { ifMatch: etag }),
+        once: firstOf(typed, 'once'),
+      })) as Answer & { body: Record<string, unknown> };
+      if (form.show) return withAddresses(request, form.show(answer, request));
+      const next = typeof after === 'function' ? await after(answer, request) : fill(after, answer.body);
+      return form.done === '' ? here(request, next) : hereAfter(request, next, form.path);
+    },
+    async explain(request, typed, error, fields) {
+      const current = error.code === 'precondition_failed' ? await readCurrent(request, form) : null;
+      const faults = current ? theirsIn(fields, typed, current.body) : faultsIn(error, fields);
+      const text =
+        error.code === 'precondition_failed'
+          ? 'Somebody changed this while you were editing. What you typed is below: look at it, then save again to replace theirs.'
+          : faults.size > 0
+            ? 'Not saved: see below.'
+            : error.message;
+      return { error: text, faults, report: null, etag: current?.headers?.['ETag'] };
+    },
+  };
 }
 
 /** What others saved in the fields where it is not what was typed. */
@@ -97,46 +89,6 @@ function theirsIn(fields: readonly Field[], typed: Typed, record: unknown): Read
 
 function isSame(theirs: readonly string[], typed: readonly string[] = []): boolean {
   return theirs.join('\n').trim() === typed.join('\n').trim();
-}
-
-async function sendForm(
-  request: ConsoleRequest,
-  form: Form,
-  fields: readonly Field[],
-  {
-    typed,
-    error = null,
-    faults = new Map<string, string>(),
-    etag,
-    once,
-    status = 200,
-  }: {
-    typed: Typed | null;
-    error?: string | null;
-    faults?: ReadonlyMap<string, string>;
-    etag: string | null;
-    once: string;
-    status?: number;
-  },
-): Promise<void> {
-  const { after } = form;
-  // Without read access, one sees the form's error and no name.
-  const eyebrow = await aboutOf(request, form).catch(() => undefined);
-  const names = { ...Object.fromEntries(request.query), ...request.params, subject: subjectOf(request) };
-  const html = formPage(request, {
-    title: fill(form.title, names),
-    ...(eyebrow !== undefined && { eyebrow }),
-    lead: [form.lead].flat().map((text) => fill(text, names)),
-    notice: (await form.notice?.(request)) ?? null,
-    fields: showFields(fields, typed, faults),
-    submit: form.submit ?? 'Save',
-    isDanger: form.isDanger ?? operationOf(request, form).method === 'delete',
-    cancel: here(request, form.cancel ?? (typeof after === 'string' ? after : '')),
-    error,
-    etag,
-    once,
-  });
-  sendPage(request.response, html, status);
 }
 
 async function aboutOf(request: ConsoleRequest, { about }: Form): Promise<string | undefined> {

@@ -4,9 +4,9 @@ import { createReport, type Report } from '../../model/problem.ts';
 import { isPagePath } from '../model/page-path.ts';
 import { headOf } from '../registry/drafts.ts';
 import { problemTypes } from '../../server/error-answers.ts';
-import { isCheck, reportOf, type CheckedPage, type CheckResult } from '../../console/checked-page.ts';
+import { isCheck, reportOf, type FormPage, type CheckResult } from '../../console/form-page.ts';
 import { firstOf, type Field, type Typed } from '../../console/fields.ts';
-import { perform, here, hereAfter, type ConsoleRequest } from '../../console/console-request.ts';
+import { assertMay, perform, here, hereAfter, type ConsoleRequest } from '../../console/console-request.ts';
 
 /** The entity tag of a page that does not exist. */
 const absent = '"0"';
@@ -36,9 +36,9 @@ const textField: Field = {
  * The editor of a page: `?file=guide/start.md`, or none for a new page. If somebody else saved it meanwhile, shows both
  * texts and saves nothing.
  */
-export const editorPage: CheckedPage = {
+export const editorPage: FormPage = {
   path: '/sites/:site/edit',
-  scope: 'publish',
+  guard: (request) => assertMay(request, 'publish'),
   async open(request, typed) {
     if (typed !== null) return {};
     await perform(request, 'getSite');
@@ -143,9 +143,9 @@ async function previewOf({ context, org }: ConsoleRequest, path: string, bytes: 
 }
 
 /** Publishes the drafts of a site. The form shows what that would find. */
-export const sitePublishPage: CheckedPage = {
+export const sitePublishPage: FormPage = {
   path: '/sites/:site/publish',
-  scope: 'publish',
+  guard: (request) => assertMay(request, 'publish'),
   open: (request) => deploy(request, true),
   fields: () => [],
   form: (request) => ({
@@ -188,9 +188,9 @@ const uploadFields: readonly Field[] = [
 ];
 
 /** Saves a file of a site, in the place of one that is there already. A browser keeps no chosen file, so it is chosen again. */
-export const uploadPage: CheckedPage = {
+export const uploadPage: FormPage = {
   path: '/sites/:site/upload',
-  scope: 'publish',
+  guard: (request) => assertMay(request, 'publish'),
   open: async () => ({}),
   fields: () => uploadFields,
   form: (request) => ({
@@ -201,7 +201,7 @@ export const uploadPage: CheckedPage = {
     isLive: false,
     cancel: here(request, '/sites/:site'),
   }),
-  async submit(request, typed, form) {
+  async submit(request, typed, { form }) {
     const given = form.get('/file');
     if (!(given instanceof Blob) || given.size === 0) throw new RegistryError('malformed', 'Choose a file.');
     const file = firstOf(typed, '/path').trim() || given.name;

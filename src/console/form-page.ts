@@ -1,4 +1,3 @@
-import type { Scope } from '../model/access.ts';
 import { countsInWords, type Verdict } from '../model/comparison.ts';
 import type { ImpactGroup, ToldUser } from '../model/dependency.ts';
 import { isRegistryError, type RegistryError } from '../model/errors.ts';
@@ -7,7 +6,7 @@ import { newId } from '../registry/registry.ts';
 import { problemTypes } from '../server/error-answers.ts';
 import { verdictTags } from '../site/pages/diff-page.ts';
 import { describeReport } from '../site/pages/report-page.ts';
-import { assertMay, type Answered, type ConsoleRequest } from './console-request.ts';
+import type { Answered, ConsoleRequest } from './console-request.ts';
 import { faultsIn, firstOf, showFields, type Field, type Typed } from './fields.ts';
 import type { View } from './pages.ts';
 import { formPage, sendPage, viewPage, type ShownForm } from './show.ts';
@@ -25,22 +24,28 @@ export interface CheckResult extends Pick<ShownForm, 'verdict' | 'preview' | 'et
   status?: number;
 }
 
-/** A page with a form of its own, which says what it would do before it does it. */
-export interface CheckedPage {
+/** A page with a form. */
+export interface FormPage {
   path: string;
-  /** Asked for before anything else. Absent: what the page asks decides. */
-  scope?: Scope;
-  /** What the form starts with; after a session that ended, with what was typed. Throws for whoever may not see it. */
-  open(request: ConsoleRequest, typed: Typed | null): Promise<CheckResult>;
+  /** Throws for whoever may not use the form. Absent: what it asks decides. */
+  guard?(request: ConsoleRequest): void;
   fields(request: ConsoleRequest): readonly Field[] | Promise<readonly Field[]>;
-  form(request: ConsoleRequest): Pick<ShownForm, 'title' | 'lead' | 'cancel'> & Partial<ShownForm>;
+  /** What the form starts with; after a session that ended, with what was typed. Throws for whoever may not see it. */
+  open(request: ConsoleRequest, typed: Typed | null, fields: readonly Field[]): Promise<CheckResult>;
+  form(request: ConsoleRequest): Shown | Promise<Shown>;
   /** Does what was typed, or checks it (`isCheck`). Returns where to go, what to show, or what to say on the form. */
-  submit(request: ConsoleRequest, typed: Typed, form: FormData): Promise<string | View | CheckResult>;
+  submit(
+    request: ConsoleRequest,
+    typed: Typed,
+    given: { fields: readonly Field[]; form: FormData },
+  ): Promise<string | View | CheckResult>;
   /** What the form says of an error, beside what it says of each. */
-  explain?(request: ConsoleRequest, typed: Typed, error: RegistryError): Promise<CheckResult>;
+  explain?(request: ConsoleRequest, typed: Typed, error: RegistryError, fields: readonly Field[]): Promise<CheckResult>;
   /** What was done, in a sentence. */
   done?: string;
 }
+
+type Shown = Pick<ShownForm, 'title' | 'lead' | 'cancel'> & Partial<ShownForm>;
 
 /** Whether the button was pressed that changes nothing. */
 export function isCheck(typed: Typed): boolean {
@@ -53,57 +58,58 @@ export function reportOf(error: RegistryError): Report | null {
 }
 
 /** Shows the form; or again with what was typed, and why. */
-export async function showChecked(
+export async function showForm(
   request: ConsoleRequest,
-  page: CheckedPage,
+  page: FormPage,
   typed: Typed | null = null,
   why: string | null = null,
 ): Promise<void> {
-  if (page.scope !== undefined) assertMay(request, page.scope);
-  const opened = await page.open(request, typed);
-  await send(request, page, typed, { ...opened, ...(why !== null && { error: why }) });
+  page.guard?.(request);
+  const fields = await page.fields(request);
+  const opened = await page.open(request, typed, fields);
+  await send(request, page, fields, typed, { ...opened, ...(why !== null && { error: why }) });
 }
 
 /** Does what was typed, and goes on; or shows the form again with what was found. */
-export async function submitChecked(
-  request: ConsoleRequest,
-  page: CheckedPage,
-  typed: Typed,
-  form: FormData,
-): Promise<void> {
-  if (page.scope !== undefined) assertMay(request, page.scope);
-  const result = await page.submit(request, typed, form).catch(async (error: unknown): Promise<CheckResult> => {
+export async function submitForm(request: ConsoleRequest, page: FormPage, typed: Typed, form: FormData): Promise<void> {
+  const fields = await page.fields(request);
+  const submit = async () => {
+    page.guard?.(request);
+    return page.submit(request, typed, { fields, form });
+  };
+  const result = await submit().catch(async (error: unknown): Promise<CheckResult> => {
     if (!isRegistryError(error)) throw error;
     return {
       error: error.message,
-      faults: faultsIn(error, await page.fields(request)),
+      faults: faultsIn(error, fields),
       report: reportOf(error),
       status: isCheck(typed) ? 200 : problemTypes[error.code].status,
-      ...(await page.explain?.(request, typed, error)),
+      ...(await page.explain?.(request, typed, error, fields)),
     };
   });
   if (typeof result === 'string') return request.response.redirect(303, result);
   if ('title' in result) return sendPage(request.response, viewPage(request, result));
-  await send(request, page, typed, result);
+  await send(request, page, fields, typed, result);
 }
 
 async function send(
   request: ConsoleRequest,
-  page: CheckedPage,
+  page: FormPage,
+  fields: readonly Field[],
   given: Typed | null,
   { typed = given, faults = new Map(), report = null, changes, etag, error = null, status, ...found }: CheckResult,
 ): Promise<void> {
-  const fields = showFields(await page.fields(request), typed, faults);
+  const shown = showFields(fields, typed, faults);
   // The lines of the report lead to the text; `console.js` goes to the line.
-  const area = fields.find(({ kind }) => kind === 'document' || kind === 'text');
+  const area = shown.find(({ kind }) => kind === 'document' || kind === 'text');
   const html = formPage(request, {
     submit: 'Publish',
     check: 'Check',
     isLive: true,
     once: newId(request.context.registry),
-    ...page.form(request),
+    ...(await page.form(request)),
     ...found,
-    fields,
+    fields: shown,
     error,
     etag: etag ?? firstOf(given ?? {}, 'etag'),
     report: report && describeReport(report, area ? { file: () => `#${area.id}` } : null),
