@@ -178,9 +178,7 @@ export function childrenOf(side: Side, parent: Place | null): readonly Place[] {
     for (const [, place] of membersOf(side, schemasOf(side)))
       for (const part of itemsOf(side, memberOf(side, place, 'allOf'))) {
         const target = referenceOf(part.value) === '' ? null : targetOf(side, referenceOf(part.value));
-        const known = target && side.children.get(target.pointer);
-        if (known) known.push(place);
-        else if (target) side.children.set(target.pointer, [place]);
+        if (target) side.children.getOrInsertComputed(target.pointer, () => []).push(place);
       }
   }
   return (parent && side.children.get(parent.pointer)) ?? [];
@@ -251,7 +249,7 @@ function* placesIn(side: Side, root: Resource): Generator<[Place, Resource]> {
 function resourcesIn(side: Side): Map<string, Resource> {
   const resources = new Map<string, Resource>();
   for (const [place, resource] of placesIn(side, side.root))
-    if (place.pointer === resource.pointer) setOnce(resources, resource.base.replace(/#.*/s, ''), resource);
+    if (place.pointer === resource.pointer) resources.getOrInsert(resource.base.replace(/#.*/s, ''), resource);
   return resources;
 }
 
@@ -260,13 +258,9 @@ function anchorsIn(side: Side, root: Resource): Map<string, Place> {
   for (const [place] of placesIn(side, root)) {
     const { $id, id, $anchor, $dynamicAnchor } = objectOf(place.value);
     for (const name of [$anchor, $dynamicAnchor, ...[$id, id].map((uri) => /^#(.+)$/s.exec(textOf(uri))?.[1])])
-      if (typeof name === 'string') setOnce(anchors, name, place);
+      if (typeof name === 'string') anchors.getOrInsert(name, place);
   }
   return anchors;
-}
-
-function setOnce<Value>(all: Map<string, Value>, name: string, value: Value): void {
-  if (!all.has(name)) all.set(name, value);
 }
 
 export function escapeKey(key: string): string {

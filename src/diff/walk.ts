@@ -134,7 +134,7 @@ export function unitsReaching(
       ...unit.excluded.map((child): Reached => [child, !isExcluded]),
     ];
     for (const [child, at] of below) {
-      addTo(parents[Number(at)]!, child, next);
+      parents[Number(at)]!.getOrInsertComputed(child, () => []).push(next);
       if (!seen[Number(at)]!.has(child)) stack.push((seen[Number(at)]!.add(child), [child, at]));
     }
   }
@@ -181,7 +181,7 @@ function createSame(before: Side, after: Side, spend: (steps: number) => void): 
       const made = [...childrenOf(before, old), ...childrenOf(after, current)].map(({ pointer }) => `#${pointer}`);
       for (const used of within ? [...within, ...made] : []) {
         if (settled.get(used) === false) differing.push(name);
-        else if (!settled.has(used)) addTo(users, used, name);
+        else if (!settled.has(used)) users.getOrInsertComputed(used, () => []).push(name);
         if (seen.has(used) || settled.has(used)) continue;
         seen.add(used);
         references.push(used);
@@ -205,12 +205,6 @@ function createSame(before: Side, after: Side, spend: (steps: number) => void): 
     }
     return true;
   };
-}
-
-function addTo<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {
-  const list = lists.get(key);
-  if (list) list.push(value);
-  else lists.set(key, [value]);
 }
 
 /** The references in two equal values. Null if they differ. No document is nested too deep for it. */

@@ -70,7 +70,7 @@ function comparePart(walk: Walk, unit: Unit, before: Part, after: Part, where: W
     const effect = isLost && isNew ? 'changes' : isLost ? 'narrows' : 'widens';
     if (isLost || isNew) tell(effect, 'content-type-changed', old.says, current.says);
   }
-  if (hasStyles(before.view.side, type)) compareSwitch(unit, places, 'allowReserved', { direction, subject, code });
+  if (hasStyles(before.view.side, type)) compareSwitch(about, places, 'allowReserved');
   if (/^multipart/i.test(type)) {
     const headers = [before, after].map(({ view, place, encoding }) => headersOf(view.side, encoding && place));
     compareHeaders(

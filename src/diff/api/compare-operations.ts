@@ -29,9 +29,9 @@ export function compareOperation(walk: Walk, unit: Unit, { before, after, kind, 
   const at = { before: before?.place.pointer ?? null, after: after?.place.pointer ?? null };
   if (after === null) {
     const { isOver, says } = judgeRemoval(walk, [before!.place]);
-    const code = `${says === '' ? '' : 'deprecated-'}${kind}-removed`;
-    const message = `${before!.name} was removed${says}.`;
-    return reportPart(unit, isOver ? 'safe' : 'breaking', code, message, { before: before!.name, at });
+    const code = `${says === '' ? '' : 'deprecated-'}${kind}`;
+    const tell = createTell(unit, { code, subject: before!.name, at });
+    return tell(isOver ? 'safe' : 'breaking', 'removed', `was removed${says}`, before!.name);
   }
   if (before === null) {
     reportPart(unit, 'safe', `${kind}-added`, `${after.name} was added.`, { after: after.name, at });
@@ -87,9 +87,8 @@ function compareHead(walk: Walk, unit: Unit, before: Operation, after: Operation
   const [from, to] = [textOf(old['operationId']) || null, textOf(current['operationId']) || null];
   if (from !== to) {
     // Requests are the same, but generated clients name their functions after it.
-    const verdict = from === null ? 'safe' : 'risky';
-    const message = `${after.name} ${sayHas('operationId', from, to)}.`;
-    reportPart(unit, verdict, codeOf('operation-id', from, to), message, { before: from, after: to, at });
+    const tell = createTell(unit, { code: 'operation', subject: after.name, at });
+    tell(from === null ? 'safe' : 'risky', codeOf('id', from, to), sayHas('operationId', from, to), from, to);
   }
   reportDeprecated(walk, unit, places, after.name, 'operation');
   compareTags(unit, before, after);
@@ -104,11 +103,11 @@ const members = new Set(
 /** Members that no version of OpenAPI knows. */
 function compareOthers(unit: Unit, before: Operation, after: Operation): void {
   const [old, current] = [objectOf(before.place.value), objectOf(after.place.value)];
+  const at = { before: before.place.pointer, after: after.place.pointer };
+  const tell = createTell(unit, { code: 'operation-member', subject: after.name, at });
   for (const key of new Set([...Object.keys(old), ...Object.keys(current)])) {
     if (members.has(key) || key.startsWith('x-') || textOfValue(old[key]) === textOfValue(current[key])) continue;
-    const message = `${after.name} has another ${JSON.stringify(key)}; what that means cannot be judged.`;
-    const at = { before: before.place.pointer, after: after.place.pointer };
-    reportPart(unit, 'unknown', 'operation-member-changed', message, { before: key, after: key, at });
+    tell('unknown', 'changed', `has another ${JSON.stringify(key)}; what that means cannot be judged`, key, key);
   }
 }
 
@@ -129,19 +128,14 @@ function compareBody(walk: Walk, parent: Unit, old: Operation, current: Operatio
     before: before?.place.pointer ?? old.place.pointer,
     after: after?.place.pointer ?? current.place.pointer,
   };
+  const tell = createTell(parent, { code: `${direction}-body`, subject: 'The request body', at, direction });
   if (before === null) {
-    const { isRequired } = after!;
-    const code = `${direction}-body-added${isRequired ? '-as-required' : ''}`;
-    const message = `The request body was added and is ${isRequired ? 'required' : 'optional'}.`;
+    const [name, end] = after!.isRequired ? ['added-as-required', 'required'] : ['added', 'optional'];
     // Receivers that know no body pass over one.
-    const effect = isRequired || direction === 'response' ? 'narrows' : 'widens';
-    return reportPart(parent, effect, code, message, { at, direction });
+    const effect = after!.isRequired || direction === 'response' ? 'narrows' : 'widens';
+    return tell(effect, name!, `was added and is ${end}`);
   }
-  if (after === null)
-    return reportPart(parent, 'breaking', `${direction}-body-removed`, 'The request body was removed.', {
-      at,
-      direction,
-    });
+  if (after === null) return tell('breaking', 'removed', 'was removed');
   const shared = /^\/components\/requestBodies\/([^/]+)$/.exec(after.place.pointer)?.[1];
   const subject = shared === undefined ? 'the request body' : `request body ${JSON.stringify(shared)}`;
   const types = [...before.content.keys(), '|', ...after.content.keys()].join();

@@ -1,6 +1,7 @@
 import type { Direction } from '../../model/comparison.ts';
 import { objectOf, textOf } from '../../render/json-value.ts';
 import {
+  createTell,
   pointersOf,
   reportArrival,
   reportDeprecated,
@@ -10,6 +11,7 @@ import {
   reportTexts,
   setLabel,
   type Places,
+  type Tell,
 } from './report-part.ts';
 import { kebab, type Judgement, type Pointers } from '../report.ts';
 import { judgeRemoval } from '../sunset.ts';
@@ -73,13 +75,8 @@ function reportRemoved(walk: Walk, unit: Unit, one: Parameter, what: What, at: P
       : role === 'header' && one.isRequired
         ? ['widens', '', '; it was required']
         : ['risky', '', '; whether it is still accepted is not said'];
-  reportPart(
-    unit,
-    isOver ? 'safe' : judgement,
-    `${direction}-${role}-${start}removed`,
-    `${subject} was removed${isOver ? says : end}.`,
-    { before: one.name, at, direction },
-  );
+  const tell = createTell(unit, { code: `${direction}-${role}`, subject, at, direction });
+  tell(isOver ? 'safe' : judgement, `${start}removed`, `was removed${isOver ? says : end}`, one.name);
 }
 
 /** Reports a new parameter or header. Readers pass over one that they do not know. */
@@ -103,12 +100,10 @@ function renamePathParameters(unit: Unit, before: Map<string, Parameter>, old: O
   });
   for (const { was, ...parameter } of renamed) {
     before.set(parameterKey(parameter), parameter);
-    const message = `Path parameter ${JSON.stringify(was)} is called ${JSON.stringify(parameter.name)}; requests are the same.`;
-    reportPart(unit, 'safe', 'path-parameter-renamed', message, {
-      before: was,
-      after: parameter.name,
-      at: { before: parameter.place.pointer, after: current.place.pointer },
-    });
+    const at = { before: parameter.place.pointer, after: current.place.pointer };
+    const tell = createTell(unit, { code: 'path-parameter', subject: `Path parameter ${JSON.stringify(was)}`, at });
+    const says = `is called ${JSON.stringify(parameter.name)}; requests are the same`;
+    tell('safe', 'renamed', says, was, parameter.name);
   }
 }
 
@@ -149,7 +144,8 @@ function compareParameter(walk: Walk, parent: Unit, before: Parameter, after: Pa
 /** Whether the same value is written in the same way. Styles matter for lists and objects only. */
 function compareWriting(walk: Walk, unit: Unit, before: Parameter, after: Parameter, what: What): void {
   const { direction, role, subject } = what;
-  const at = { before: before.place.pointer, after: after.place.pointer };
+  const places = { before: before.place, after: after.place };
+  const tell = createTell(unit, { code: `${direction}-${role}`, subject, at: pointersOf(places), direction });
   const types = [typesOf(walk.before, before), typesOf(walk.after, after)];
   const [old, current] = [before, after].map(({ style, content }) => {
     if (content.size > 0) return { kind: 'as', name: [...content.keys()].join(', ') };
@@ -158,14 +154,11 @@ function compareWriting(walk: Walk, unit: Unit, before: Parameter, after: Parame
   // Media types are compared as those of bodies.
   if (old!.kind !== current!.kind || (old!.kind !== 'as' && old!.name !== current!.name)) {
     const from = old!.kind === current!.kind ? old!.name : `${old!.kind} ${old!.name}`;
-    const message = `${subject} is written ${current!.kind} ${current!.name} instead of ${from}.`;
-    const details = { before: old!.name, after: current!.name, at, direction };
-    reportPart(unit, 'changes', `${direction}-${role}-style-changed`, message, details);
+    const says = `is written ${current!.kind} ${current!.name} instead of ${from}`;
+    tell('changes', 'style-changed', says, old!.name, current!.name);
   }
   if (role === 'header') return;
-  const places = { before: before.place, after: after.place };
-  for (const key of ['allowReserved', 'allowEmptyValue'] as const)
-    compareSwitch(unit, places, key, { direction, subject, code: `${direction}-parameter` });
+  for (const key of ['allowReserved', 'allowEmptyValue'] as const) compareSwitch(tell, places, key);
 }
 
 /** How lists and objects are written, where there may be some. */
@@ -175,25 +168,12 @@ export function plainStyle(style: string, types: readonly (ReadonlySet<string> |
   return isPlain ? style.replace(' exploded', '') : style;
 }
 
-interface Switch {
-  direction: Direction;
-  subject: string;
-  code: string;
-}
-
 /** Compares what is false where it is not said, and lets senders write more where it is true. */
-export function compareSwitch(
-  unit: Unit,
-  places: Places,
-  key: 'allowReserved' | 'allowEmptyValue',
-  what: Switch,
-): void {
-  const { direction, subject, code } = what;
-  const [was, is] = [places.before, places.after].map(({ value }) => objectOf(value)[key] === true);
+export function compareSwitch(tell: Tell, { before, after }: Places, key: 'allowReserved' | 'allowEmptyValue'): void {
+  const [was, is] = [before, after].map(({ value }) => objectOf(value)[key] === true);
   if (was === is) return;
-  const details = { before: `${was}`, after: `${is}`, at: pointersOf(places), direction };
-  const message = `${subject} has ${key} ${is} instead of ${was}.`;
-  reportPart(unit, is ? 'widens' : 'narrows', `${code}-${kebab(key)}-${is ? 'set' : 'unset'}`, message, details);
+  const [effect, end] = is ? (['widens', 'set'] as const) : (['narrows', 'unset'] as const);
+  tell(effect, `${kebab(key)}-${end}`, `has ${key} ${is} instead of ${was}`, `${was}`, `${is}`);
 }
 
 /** Compares the headers of responses, or of parts of forms. */

@@ -84,9 +84,9 @@ export function reportRequired(
 ): void {
   if (before.isRequired === after.isRequired) return;
   const [from, to] = after.isRequired ? ['optional', 'required'] : ['required', 'optional'];
-  const details = { before: from, after: to, at: pointersOf({ before: before.place, after: after.place }), direction };
-  const effect = after.isRequired ? 'narrows' : 'widens';
-  reportPart(unit, effect, `${direction}-${role}-became-${to}`, `${subject} is ${to}; it was ${from}.`, details);
+  const at = pointersOf({ before: before.place, after: after.place });
+  const tell = createTell(unit, { code: `${direction}-${role}-became`, subject, at, direction });
+  tell(after.isRequired ? 'narrows' : 'widens', to!, `is ${to}; it was ${from}`, from, to);
 }
 
 /** Compares members that are only for people: those named, and extensions. */
@@ -110,32 +110,27 @@ export function reportTexts(
 }
 
 /** Reports that something is deprecated now, or no longer. */
-export function reportDeprecated(walk: Walk, unit: Unit, places: Places, subject: string, role: string): void {
+export function reportDeprecated(walk: Walk, unit: Unit, places: Places, subject: string, code: string): void {
   const { before, after, at } = membersAt(walk, places, 'deprecated');
   const [was, is] = [before === 'true', after === 'true'];
-  if (was === is) return;
-  const message = `${subject} is ${is ? '' : 'no longer '}deprecated.`;
-  const details = { before: `${was}`, after: `${is}`, at };
-  reportPart(unit, 'safe', `${role}-${is ? 'deprecated' : 'reactivated'}`, message, details);
+  const tell = createTell(unit, { code, subject, at });
+  if (was !== is)
+    tell('safe', is ? 'deprecated' : 'reactivated', `is ${is ? '' : 'no longer '}deprecated`, `${was}`, `${is}`);
 }
 
 /** Reports that something new has an announced end that has passed. */
 export function reportArrival(walk: Walk, unit: Unit, place: Place, subject: string, role: string): void {
   const judged = judgeArrival(walk, [place.value]);
-  if (judged === null) return;
-  const at = { before: null, after: place.pointer };
-  const details = { after: textOf(objectOf(place.value)['x-sunset']), at };
-  reportPart(unit, judged.verdict, `${role}-sunset-${judged.name}`, `${subject} ${judged.says}.`, details);
+  const tell = createTell(unit, { code: `${role}-sunset`, subject, at: { before: null, after: place.pointer } });
+  if (judged) tell(judged.verdict, judged.name, judged.says, null, textOf(objectOf(place.value)['x-sunset']));
 }
 
 /** Reports an announced end (`x-sunset`) that changed. */
 export function reportSunset(walk: Walk, unit: Unit, places: Places, subject: string, role: string): void {
   const [before, after] = [places.before, places.after].map(({ value }) => textOf(objectOf(value)['x-sunset']) || null);
   const judged = judgeSunset(walk, before!, after!);
-  if (judged === null) return;
-  const { verdict, name, says } = judged;
-  const details = { before: before!, after: after!, at: pointersOf(places) };
-  reportPart(unit, verdict, `${role}-sunset-${name}`, `${subject} ${says}.`, details);
+  const tell = createTell(unit, { code: `${role}-sunset`, subject, at: pointersOf(places) });
+  if (judged) tell(judged.verdict, judged.name, judged.says, before, after);
 }
 
 /** What describes the same in two documents: media types, or statuses. Each may be described by a wider one. */

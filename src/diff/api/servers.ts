@@ -2,7 +2,7 @@ import { own, isObject } from '../../model/json.ts';
 import { listOf, objectOf, textOf } from '../../render/json-value.ts';
 import { itemsOf, memberOf, placeAt, type Place, type Side, membersOf } from '../side.ts';
 import { fromItems, textAt, type Operation, shapeOf } from './operations.ts';
-import { reportPart, reportTexts } from './report-part.ts';
+import { createTell, reportPart, reportTexts, type Tell } from './report-part.ts';
 import type { Pointers } from '../report.ts';
 import type { Both, Unit, Walk } from '../walk.ts';
 
@@ -134,6 +134,7 @@ export function compareServers(walk: Walk, parent: Unit, before: Operation, afte
 }
 
 function compareUrls(unit: Unit, [old, current]: Both<readonly Server[]>, at: Pointers): void {
+  const tell = createTell(unit, { code: 'server', subject: 'The server', at });
   const isStated = (servers: readonly Server[]) => servers.some(({ url }) => url !== '');
   const removed = isStated(old) ? old.filter(({ url }) => !current.some((other) => coversUrl(other.url, url))) : [];
   const added = isStated(current) ? current.filter(({ url }) => !old.some((one) => coversUrl(one.url, url))) : [];
@@ -141,49 +142,36 @@ function compareUrls(unit: Unit, [old, current]: Both<readonly Server[]>, at: Po
   const names = (servers: readonly Server[]) => [...new Set(servers.map(({ written }) => written))].join(', ');
   if (removed.length === old.length && isStated(current) && !removed.some(isThere)) {
     const [before, after] = [names(old), names(current)];
-    const message = `The servers are ${after} instead of ${before}.`;
-    return reportPart(unit, 'breaking', 'servers-replaced', message, { before, after, at });
+    const all = createTell(unit, { code: 'servers', subject: 'The servers', at });
+    return all('breaking', 'replaced', `are ${after} instead of ${before}`, before, after);
   }
   for (const server of removed) {
     const says = isThere(server) ? 'is no longer stated as such' : 'was removed';
-    const details = { before: server.written, at };
-    reportPart(unit, 'risky', 'server-removed', `The server ${server.written} ${says}.`, details);
+    tell('risky', 'removed', `${server.written} ${says}`, server.written);
   }
   // A document that names none may leave them to its readers, but not those of some operations.
-  const isSome = !isStated(old) && at.after?.startsWith('/paths/') === true;
-  for (const { written } of added)
-    reportPart(unit, isSome ? 'risky' : 'safe', 'server-added', `The server ${written} was added.`, {
-      after: written,
-      at,
-    });
-  if (removed.length + added.length === 0) compareWritten(unit, [old, current], at);
+  const judgement = !isStated(old) && at.after?.startsWith('/paths/') === true ? 'risky' : 'safe';
+  for (const { written } of added) tell(judgement, 'added', `${written} was added`, null, written);
+  if (removed.length + added.length === 0) compareWritten(unit, tell, [old, current], at);
 }
 
 /** Compares the defaults of variables, and slashes at the end. */
-function compareWritten(unit: Unit, [old, current]: Both<readonly Server[]>, at: Pointers): void {
+function compareWritten(unit: Unit, tell: Tell, [old, current]: Both<readonly Server[]>, at: Pointers): void {
   const [from, to] = [old, current].map((servers) => servers.filter(({ isDefault }) => isDefault));
   for (const { url, written, template } of from!) {
     const other = to!.find((one) => one.template === template) ?? to!.find((one) => one.url === url);
-    if (other === undefined && !current.some((one) => one.url === url)) {
-      const message = `The server ${written} is only one of those with variables.`;
-      reportPart(unit, 'safe', 'server-removed', message, { before: written, at });
-    }
+    if (other === undefined && !current.some((one) => one.url === url))
+      tell('safe', 'removed', `${written} is only one of those with variables`, written);
     if (other === undefined || other.written === written) continue;
-    const details = { before: written, after: other.written, at };
-    if (other.url !== url) {
-      const message = `By default, the server ${template} is ${other.written} instead of ${written}.`;
-      reportPart(unit, 'risky', 'server-default-changed', message, details);
-    } else if (url !== '' && written.endsWith('/') !== other.written.endsWith('/')) {
-      const message = `The server is written ${other.written} instead of ${written}.`;
-      reportPart(unit, 'safe', 'server-written', message, details);
-    }
+    const instead = `${other.written} instead of ${written}`;
+    const usual = createTell(unit, { code: 'server', subject: `By default, the server ${template}`, at });
+    if (other.url !== url) usual('risky', 'default-changed', `is ${instead}`, written, other.written);
+    else if (url !== '' && written.endsWith('/') !== other.written.endsWith('/'))
+      tell('safe', 'written', `is written ${instead}`, written, other.written);
   }
   for (const { url, written, template } of to!)
     if (!from!.some((one) => one.template === template) && !old.some((one) => one.url === url))
-      reportPart(unit, 'safe', 'server-added', `The server ${written} was one of those with variables.`, {
-        after: written,
-        at,
-      });
+      tell('safe', 'added', `${written} was one of those with variables`, null, written);
 }
 
 /** Whether one of two URLs is the other one without scheme and host. */

@@ -1,11 +1,11 @@
 import { isObject } from '../../model/json.ts';
 import { listOf, objectOf, textOf } from '../../render/json-value.ts';
-import { judge, placesOf, quote, report, type Judgement, type Pair } from '../report.ts';
+import { placesOf, quote, report, type Judgement, type Pair } from '../report.ts';
 import { memberOf, membersOf, type Place } from '../side.ts';
 import { factsBelow, type Both, type Fact, type Unit } from '../walk.ts';
 import { haveType, isSameValue } from './compare-values.ts';
 import { keywordsCompared } from './keywords.ts';
-import { areDisjoint, isWithin } from './overlap.ts';
+import { areDisjoint } from './overlap.ts';
 import { isAnything } from './plain-form.ts';
 import { viewOf, type SchemaView } from './read-schema.ts';
 import { isTwice, type Schema } from './schema-parts.ts';
@@ -41,40 +41,28 @@ const demandKeywords = new Set(keywordsCompared('demand'));
 
 /** Compares the restrictions of which a schema may have any number. */
 export function compareDemands(pair: Pair, { within, excluded }: CompareParts): void {
-  const { walk } = pair;
+  const isSameAt = (one: Place | null, other: Place | null) => isSameValue(pair.walk, one?.value, other?.value);
   const [before, after] = [demandsOf(pair.before), demandsOf(pair.after)];
   for (const kind of new Set([...before, ...after].map((demand) => demand.kind))) {
     if (kind.startsWith('dependent') && !haveType(pair, 'object')) continue;
     const [old, current] = [before, after].map((all) => all.filter((demand) => demand.kind === kind)) as [Demand[], Demand[]]; // prettier-ignore
-    const isSameAt = (one: Place | null, other: Place | null) => isSameValue(walk, one?.value, other?.value);
-    const isOne = (one: Demand, other: Demand) => one.says === other.says && isSameAt(one.given, other.given);
-    const isSame = (one: Demand, other: Demand) => isOne(one, other) && isSameAt(one.place, other.place);
+    const isSame = (one: Demand, other: Demand) =>
+      one.says === other.says && isSameAt(one.given, other.given) && isSameAt(one.place, other.place);
     const removed = old.filter((one) => !current.some((other) => isSame(one, other)));
     const added = current.filter((other) => !old.some((one) => isSame(one, other)));
-    // All of them exclude values, so any order will do.
-    while (kind === 'not' && removed.length > 0 && added.length > 0)
-      reportExcluded(pair, kind, [removed.shift()!.place, added.shift()!.place], excluded);
-    // What counts in the same cases allows more where its schema does.
     for (const one of kind === 'dependent-required' ? [] : removed.slice()) {
-      const [others, twins] = [added.filter((other) => isOne(one, other)), removed.filter((twin) => isOne(one, twin))];
-      if (others.length !== 1 || twins.length !== 1) continue;
-      within([one.place], [others[0]!.place], { isBranch: false });
+      const [others, twins] = [added, removed].map((all) => all.filter(({ says }) => says === one.says));
+      const other = others![0];
+      // All that is excluded stands for itself, in any order.
+      if (other === undefined || (kind !== 'not' && others!.length + twins!.length > 2)) continue;
+      if (kind === 'not') reportExcluded(pair, kind, [one.place, other.place], excluded);
+      // What counts in the same cases allows more where its schema does.
+      else if (isSameAt(one.given, other.given)) within([one.place], [other.place], { isBranch: false });
+      else if (one.says === ifMatched && isSameAt(one.place, other.place))
+        reportExcluded(pair, 'condition', [one.given!, other.given!], excluded);
+      else continue;
       removed.splice(removed.indexOf(one), 1);
-      added.splice(added.indexOf(others[0]!), 1);
-    }
-    const [[one, ...twins], [other, ...others]] = [removed, added];
-    // Without "else", what "if" does not match is not restricted.
-    if (
-      kind === 'condition' &&
-      one &&
-      other &&
-      twins.length + others.length === 0 &&
-      one.says === other.says &&
-      one.says === ifMatched &&
-      isSameAt(one.place, other.place)
-    ) {
-      reportExcluded(pair, kind, [one.given!, other.given!], excluded);
-      continue;
+      added.splice(added.indexOf(other), 1);
     }
     if (removed.length > 0 || added.length > 0) reportDemands(pair, kind, [old, current], [removed, added]);
   }
@@ -94,28 +82,16 @@ function reportDemands(pair: Pair, kind: Kind, [old, current]: Demands, [removed
   const effect = isReplaced ? 'changes' : added.length > 0 ? 'narrows' : 'widens';
   const all = [...added.map(({ says }) => says), ...removed.map(({ says }) => `no longer ${says}`)];
   const says = all.slice(0, 5).join('; ');
-  if (kind !== 'not' || judge(effect, pair.direction) !== 'breaking') return report(pair, effect, name, says, { at });
-  const isMore = added.length > 0;
-  const answer = areExcluded(
-    pair,
-    isMore,
-    (isMore ? added : removed).map(({ place }) => place),
-  );
-  if (answer === 'none')
-    report(pair, 'safe', name, `${says}, which ${isMore ? 'were' : 'are'} not valid anyway`, { at });
-  else if (answer === 'some') report(pair, effect, name, says, { at });
-  else report(pair, 'unknown', name, `${says}; whether other keywords allow them cannot be judged`, { at });
+  const places = (added.length > 0 ? added : removed).map(({ place }) => place);
+  if (kind === 'not' && areMoot(pair, added.length > 0, places))
+    report(pair, 'safe', name, `${says}, which ${added.length > 0 ? 'were' : 'are'} not valid anyway`, { at });
+  else report(pair, effect, name, says, { at });
 }
 
-/**
- * Whether some values of what is excluded now (`isMore`), or was, are valid in the other document, or none. Null: it cannot
- * be proved.
- */
-function areExcluded({ before, after }: Pair, isMore: boolean, places: readonly Place[]): 'some' | 'none' | null {
+/** Whether what is excluded now (`isMore`), or was, is not valid in the other document anyway, as far as that can be proved. */
+function areMoot({ before, after }: Pair, isMore: boolean, places: readonly Place[]): boolean {
   const [view, { side }] = isMore ? [before, after] : [after, before];
-  const excluded = places.map((place) => viewOf(side, [place]));
-  if (excluded.every((one) => areDisjoint(view, one))) return 'none';
-  return excluded.some((one) => !one.isNever && isWithin(one, [view])) ? 'some' : null;
+  return places.every((place) => areDisjoint(view, viewOf(side, [place])));
 }
 
 /**
@@ -143,7 +119,7 @@ function reportExcluded(
       };
       const [isMore, isLess] = [mayDo('widens', inside), mayDo('narrows', inside)];
       const says = `${verb} ${isMore && isLess ? 'other' : isMore ? 'more' : 'fewer'} values by ${keyword}`;
-      const isNone = isMore !== isLess && areExcluded(pair, isMore, [both[isMore ? 1 : 0]]) === 'none';
+      const isNone = isMore !== isLess && areMoot(pair, isMore, [both[isMore ? 1 : 0]]);
       if (mayDo('unknown', inside))
         tell('unknown', `${says}; which ones cannot be judged`, ({ effect }) => effect === 'unknown');
       else if (isNone) tell('safe', `${says}, which ${isMore ? 'were' : 'are'} not valid anyway`, () => false);

@@ -181,11 +181,8 @@ function knownOf(side: Side, unions: readonly Union[]): SchemaView['names'] {
 function propertiesOf(side: Side, parts: readonly Part[]): Map<string, Place[]> {
   const properties = new Map<string, Place[]>();
   for (const part of parts)
-    for (const [name, place] of membersOf(side, memberOf(side, part, 'properties'))) {
-      const property = properties.get(name);
-      if (property) property.push(place);
-      else properties.set(name, [place]);
-    }
+    for (const [name, place] of membersOf(side, memberOf(side, part, 'properties')))
+      properties.getOrInsertComputed(name, () => []).push(place);
   // What a part says of other properties applies to those that only another part names.
   for (const part of parts.length > 1 ? parts : []) {
     const others = memberOf(side, part, 'additionalProperties');
