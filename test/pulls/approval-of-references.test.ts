@@ -10,6 +10,7 @@ import { follow } from '../../src/sync/follow.ts';
 import { repositoryId } from '../../src/model/connection.ts';
 import { createUpload } from '../../src/source/upload.ts';
 import { shareCompiler } from '../compile/shared-compiler.ts';
+import { createDraw } from '../lives/draw.ts';
 import { open, url } from './pulls-scene.ts';
 
 const ann = { name: 'Ann Lee', email: 'ann@acme.test' };
@@ -50,11 +51,13 @@ async function scene(organization: 'acme' | 'base' = 'acme') {
     const person = { actor: `user:https://login.test#${each.name}`, groups: [], signedInAt: '', ...each };
     await noteSignIn(registry, each === ann ? [organization] : ['acme'], person);
   }
-  const upload = async (version: string, required: string[], actor: string) => {
+  const upload = (version: string, required: string[], actor: string) =>
+    send('money', version, money(...required), actor);
+  const send = async (slug: string, version: string, document: string, actor: string) => {
     const result = await publish(registry, {
-      coordinate: { org: organization, type: 'schemas', slug: 'money' },
-      snapshot: createUpload('money.json', Buffer.from(money(...required))),
-      entry: 'money.json',
+      coordinate: { org: organization, type: 'schemas', slug },
+      snapshot: createUpload(`${slug}.json`, Buffer.from(document)),
+      entry: `${slug}.json`,
       version,
       onConflict: 'reject',
       latest: true,
@@ -65,8 +68,10 @@ async function scene(organization: 'acme' | 'base' = 'acme') {
     expect(result.outcome).toBe('published');
   };
   const text = api.replace('@acme', `@${organization}`);
-  const push = async (readme: string) => {
-    source.push(url, { 'stele.yaml': settings, 'pay.yaml': text, 'README.md': readme }, { people: [cid, cid] });
+  const push = async (readme: string, { description = '', person = cid } = {}) => {
+    const own = text.replace('title: Pay', `title: Pay, description: '${description}'`);
+    const people = [person, person];
+    source.push(url, { 'stele.yaml': settings, 'pay.yaml': own, 'README.md': readme }, { people });
     return sync();
   };
   /** Why each of the three may not decide about the one version that is held. */
@@ -76,7 +81,7 @@ async function scene(organization: 'acme' | 'base' = 'acme') {
     const reasons = await Promise.all([ann, bob, cid].map((each) => whyNotDecide(registry, personOf(each), held!)));
     return { reasons, held: held! };
   };
-  return { ...world, upload, push, whyNot };
+  return { ...world, upload, send, push, whyNot };
 }
 
 const byAnn = `user:https://login.test#${ann.name}`;
@@ -151,3 +156,66 @@ describe('a break that comes through a reference into the registry', () => {
     expect((await whyNot()).reasons).toEqual(annAlone);
   });
 });
+
+// Three people change a document, what it refers to, and what that refers to; each may decide who wrote none of it.
+test('walks: whoever wrote nothing of what is new decides, and nobody else', async () => {
+  let decided = 0;
+  for (let seed = 0; seed < 8; seed++) decided += await walk(seed);
+  expect(decided).toBeGreaterThan(6);
+});
+
+/** Returns how often somebody decided. */
+async function walk(seed: number): Promise<number> {
+  const draw = createDraw(seed);
+    const { registry, sync, send, push, whyNot } = await scene();
+    const all = [ann, bob, cid];
+    const userOf = ({ name }: typeof ann) => `user:https://login.test#${name}`;
+    const ours = ['coin', 'money'] as const;
+    /** What each demands, and who wrote what of it is not yet in what refers to it. */
+    const required = { coin: [] as string[], money: [] as string[] };
+    const writers = { coin: new Set<typeof ann>(), money: new Set<typeof ann>(), pay: new Set<typeof ann>() };
+    let version = 0;
+    const change = async (slug: (typeof ours)[number], person: typeof ann) => {
+      version++;
+      if (version > 2 && draw.chance(0.6)) required[slug].push(`p${version}`);
+      const coin = slug === 'money' && { coin: { $ref: 'https://r.test/@acme/schemas/coin@^1' } };
+      const document = { ...(JSON.parse(money(...required[slug])) as object), description: `${version}`, properties: { ...coin } }; // prettier-ignore
+      await send(slug, `1.${version}.0`, JSON.stringify(document), userOf(person));
+      writers[slug].add(person);
+      if (slug === 'coin') return;
+      writers.money = writers.money.union(writers.coin);
+      writers.coin.clear();
+    };
+    for (const slug of ours) await change(slug, ann);
+    let description = '';
+    await push('begin');
+    writers.money.clear();
+    let decided = 0;
+    for (let step = 0; step < 14; step++) {
+      const person = draw.of(all);
+      const what = draw.of([...ours, ...ours, 'pay', 'readme'] as const);
+      if (what === 'coin' || what === 'money') {
+        await change(what, person);
+        continue;
+      }
+      if (what === 'pay') {
+        description = `${step}`;
+        writers.pay.add(person);
+      }
+      let [document] = (await push(`${step}`, { description, person })).documents;
+      if (document?.outcome === 'waiting') {
+        const wrote = writers.pay.union(writers.money);
+        const { reasons, held } = await whyNot();
+        expect([seed, step, ...reasons.map((reason) => reason === null)]).toEqual([seed, step, ...all.map((each) => !wrote.has(each)));
+        const other = all.find((each) => !wrote.has(each));
+        if (other === undefined || draw.chance(0.3)) continue;
+        const author = { actor: userOf(free), origin: null };
+        await decide(registry, personOf(free), 'acme', held.held.id, { verdict: 'approved', reason: 'Fine.' }, author);
+        [document] = (await sync()).documents;
+        expect(document?.outcome).toBe('published');
+        decided++;
+      }
+      for (const each of [writers.pay, writers.money]) if (document?.outcome === 'published') each.clear();
+    }
+    return decided;
+}
