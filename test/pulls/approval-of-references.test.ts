@@ -167,55 +167,59 @@ test('walks: whoever wrote nothing of what is new decides, and nobody else', asy
 /** Returns how often somebody decided. */
 async function walk(seed: number): Promise<number> {
   const draw = createDraw(seed);
-    const { registry, sync, send, push, whyNot } = await scene();
-    const all = [ann, bob, cid];
-    const userOf = ({ name }: typeof ann) => `user:https://login.test#${name}`;
-    const ours = ['coin', 'money'] as const;
-    /** What each demands, and who wrote what of it is not yet in what refers to it. */
-    const required = { coin: [] as string[], money: [] as string[] };
-    const writers = { coin: new Set<typeof ann>(), money: new Set<typeof ann>(), pay: new Set<typeof ann>() };
-    let version = 0;
-    const change = async (slug: (typeof ours)[number], person: typeof ann) => {
-      version++;
-      if (version > 2 && draw.chance(0.6)) required[slug].push(`p${version}`);
-      const coin = slug === 'money' && { coin: { $ref: 'https://r.test/@acme/schemas/coin@^1' } };
-      const document = { ...(JSON.parse(money(...required[slug])) as object), description: `${version}`, properties: { ...coin } }; // prettier-ignore
-      await send(slug, `1.${version}.0`, JSON.stringify(document), userOf(person));
-      writers[slug].add(person);
-      if (slug === 'coin') return;
-      writers.money = writers.money.union(writers.coin);
-      writers.coin.clear();
-    };
-    for (const slug of ours) await change(slug, ann);
-    let description = '';
-    await push('begin');
-    writers.money.clear();
-    let decided = 0;
-    for (let step = 0; step < 14; step++) {
-      const person = draw.of(all);
-      const what = draw.of([...ours, ...ours, 'pay', 'readme'] as const);
-      if (what === 'coin' || what === 'money') {
-        await change(what, person);
-        continue;
-      }
-      if (what === 'pay') {
-        description = `${step}`;
-        writers.pay.add(person);
-      }
-      let [document] = (await push(`${step}`, { description, person })).documents;
-      if (document?.outcome === 'waiting') {
-        const wrote = writers.pay.union(writers.money);
-        const { reasons, held } = await whyNot();
-        expect([seed, step, ...reasons.map((reason) => reason === null)]).toEqual([seed, step, ...all.map((each) => !wrote.has(each)));
-        const other = all.find((each) => !wrote.has(each));
-        if (other === undefined || draw.chance(0.3)) continue;
-        const author = { actor: userOf(free), origin: null };
-        await decide(registry, personOf(free), 'acme', held.held.id, { verdict: 'approved', reason: 'Fine.' }, author);
-        [document] = (await sync()).documents;
-        expect(document?.outcome).toBe('published');
-        decided++;
-      }
-      for (const each of [writers.pay, writers.money]) if (document?.outcome === 'published') each.clear();
+  const { registry, sync, send, push, whyNot } = await scene();
+  const all = [ann, bob, cid];
+  const userOf = ({ name }: typeof ann) => `user:https://login.test#${name}`;
+  const ours = ['coin', 'money'] as const;
+  /** What each demands, and who wrote what of it is not yet in what refers to it. */
+  const required = { coin: [] as string[], money: [] as string[] };
+  const writers = { coin: new Set<typeof ann>(), money: new Set<typeof ann>(), pay: new Set<typeof ann>() };
+  let version = 0;
+  const change = async (slug: (typeof ours)[number], person: typeof ann) => {
+    version++;
+    if (version > 2 && draw.chance(0.6)) required[slug].push(`p${version}`);
+    const coin = slug === 'money' && { coin: { $ref: 'https://r.test/@acme/schemas/coin@^1' } };
+    const document = { ...(JSON.parse(money(...required[slug])) as object), description: `${version}`, properties: { ...coin } }; // prettier-ignore
+    await send(slug, `1.${version}.0`, JSON.stringify(document), userOf(person));
+    writers[slug].add(person);
+    if (slug === 'coin') return;
+    writers.money = writers.money.union(writers.coin);
+    writers.coin.clear();
+  };
+  for (const slug of ours) await change(slug, ann);
+  let description = '';
+  await push('begin');
+  writers.money.clear();
+  let decided = 0;
+  for (let step = 0; step < 14; step++) {
+    const person = draw.of(all);
+    const what = draw.of([...ours, ...ours, 'pay', 'readme'] as const);
+    if (what === 'coin' || what === 'money') {
+      await change(what, person);
+      continue;
     }
-    return decided;
+    if (what === 'pay') {
+      description = `${step}`;
+      writers.pay.add(person);
+    }
+    let [document] = (await push(`${step}`, { description, person })).documents;
+    if (document?.outcome === 'waiting') {
+      const wrote = writers.pay.union(writers.money);
+      const { reasons, held } = await whyNot();
+      expect([seed, step, ...reasons.map((reason) => reason === null)]).toEqual([
+        seed,
+        step,
+        ...all.map((each) => !wrote.has(each)),
+      ]);
+      const free = all.find((each) => !wrote.has(each));
+      if (free === undefined || draw.chance(0.3)) continue;
+      const author = { actor: userOf(free), origin: null };
+      await decide(registry, personOf(free), 'acme', held.held.id, { verdict: 'approved', reason: 'Fine.' }, author);
+      [document] = (await sync()).documents;
+      expect(document?.outcome).toBe('published');
+      decided++;
+    }
+    for (const each of [writers.pay, writers.money]) if (document?.outcome === 'published') each.clear();
+  }
+  return decided;
 }
