@@ -4,7 +4,7 @@ import type { CompileLimits, FileBytes } from './compile.ts';
 import { identityOf, identityOfText } from './identity.ts';
 import { documentKinds } from './kinds.ts';
 import type { Detected } from './sandboxes.ts';
-import { parseAhead, type ParsedFile } from './text/parse.ts';
+import { parseFile, type ParsedFile } from './text/parse.ts';
 
 type Found = Pick<Detected, 'type' | 'kind' | 'title'>;
 
@@ -16,7 +16,7 @@ export function detectFiles(files: readonly FileBytes[], limits: CompileLimits):
   return files.flatMap(({ path, bytes }) => {
     const module = kindOfModule(path);
     if (module !== null) return [{ path, ...found(module)!, ...identityOf(null) }];
-    const parsed = parseAhead(path, bytes, limits);
+    const parsed = parseFile(path, bytes, limits);
     const kind = parsed.ok ? (kindOf(parsed.file.value) ?? namedKind(parsed.file)) : looksLike(bytes);
     if (kind === null) return [];
     return [{ path, ...kind, ...(parsed.ok ? identityOf(parsed.file.value) : identityOfText(bytes)) }];

@@ -104,24 +104,21 @@ export function isParsed(file: ParsedFile | UnparsedFile | undefined): file is P
   return file !== undefined && 'value' in file;
 }
 
+/** What else is said of a problem. `on`: whether it is about the key or the value of its node, the default. */
+interface How {
+  /** Default: `error`. */
+  severity?: Severity;
+  on?: 'key' | 'value';
+}
+
 /** Returns a problem at a node of a parsed file. */
-export function problemAt(
-  file: ParsedFile,
-  pointer: string,
-  rule: string,
-  message: string,
-  { severity = 'error', on = 'value' }: { severity?: Severity; on?: 'key' | 'value' } = {},
-): Problem {
+export function problemAt(file: ParsedFile, pointer: string, rule: string, message: string, how: How = {}): Problem {
+  const { severity = 'error', on = 'value' } = how;
   return { rule, severity, message, file: file.path, pointer, ...file.locate(pointer, on) };
 }
 
 /** Notes a problem at a node of one file. */
-export type Note = (
-  rule: string,
-  pointer: string,
-  message: string,
-  how?: { severity?: Severity; on?: 'key' | 'value' },
-) => void;
+export type Note = (rule: string, pointer: string, message: string, how?: How) => void;
 
 /** Collects the problems of one file. */
 export function collectProblems(file: ParsedFile): { problems: Problem[]; note: Note } {

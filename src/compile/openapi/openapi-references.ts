@@ -57,13 +57,10 @@ export function judgeReference(from: string, reference: string, files: KindInput
 export function isOwnUri(entry: ParsedFile, reference: string): boolean {
   const [uri = '', fragment = ''] = reference.split('#');
   if (!/^[a-z][a-z0-9+.-]*:/i.test(uri)) return false;
-  if (isObject(entry.value) && entry.value['$self'] === uri)
-    return followPointer(entry.value, decodePercent(fragment) ?? fragment).found;
+  const pointer = decodePercent(fragment) ?? fragment;
+  if (isObject(entry.value) && entry.value['$self'] === uri) return followPointer(entry.value, pointer).found;
   const named = identifiedIn(entry).get(uri);
-  return (
-    named !== undefined &&
-    (!fragment.startsWith('/') || followPointer(named, decodePercent(fragment) ?? fragment).found)
-  );
+  return named !== undefined && (!fragment.startsWith('/') || followPointer(named, pointer).found);
 }
 
 const identified = new WeakMap<ParsedFile, ReadonlyMap<string, object>>();

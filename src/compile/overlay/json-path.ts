@@ -85,6 +85,7 @@ function childrenOf(parent: PathNode, { budget }: Scope): PathNode[] {
 }
 
 const { NameSelector, IndexSelector, SliceSelector, WildcardSelector, FilterSelector } = jsonpath.selectors;
+type SliceSelector = InstanceType<typeof SliceSelector>;
 
 function pick(selector: jsonpath.JSONPathSelector, parent: PathNode, scope: Scope): PathNode[] {
   scope.budget.spend(1);
@@ -105,11 +106,7 @@ function pick(selector: jsonpath.JSONPathSelector, parent: PathNode, scope: Scop
 }
 
 /** The items of a slice (RFC 9535 §2.3.4.2). */
-function indexesIn(
-  length: number,
-  { start, stop, step = 1 }: { start?: number | undefined; stop?: number | undefined; step?: number | undefined },
-  { budget }: Scope,
-): number[] {
+function indexesIn(length: number, { start, stop, step = 1 }: SliceSelector, { budget }: Scope): number[] {
   const from = (index: number, least: number, most: number) =>
     Math.min(Math.max(index >= 0 ? index : length + index, least), most);
   const [least, most] = step > 0 ? [0, length] : [-1, length - 1];

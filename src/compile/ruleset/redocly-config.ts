@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
+import { listOf, objectOf } from '../../render/json-value.ts';
 import { fileURLToPath } from 'node:url';
 import { BaseResolver, ConfigTypes, createConfig, type Config } from '@redocly/openapi-core';
 import { modulesMember } from '../compile.ts';
@@ -22,20 +23,15 @@ export const otherMembers: ReadonlySet<string> = new Set([
 export const assertionNames: ReadonlySet<string> = new Set([...membersOf('Assertions'), 'sortOrder']);
 
 /** The node types that a custom rule can apply to. */
-export const nodeTypes: ReadonlySet<string> = new Set(declaredNodeTypes());
-
-function declaredNodeTypes(): string[] {
-  const properties: unknown = ConfigTypes['Subject']?.properties;
-  const type = isObject(properties) ? properties['type'] : null;
-  const names = isObject(type) ? type['enum'] : null;
-  return Array.isArray(names) ? names.map(String) : [];
-}
+export const nodeTypes: ReadonlySet<string> = new Set(
+  listOf(objectOf(objectOf(ConfigTypes['Subject']?.properties)['type'])['enum']).map(String),
+);
 
 function membersOf(type: string): string[] {
   return Object.keys(ConfigTypes[type]?.properties ?? {});
 }
 
-async function readBuiltIn(): Promise<Names> {
+async function readBuiltIn(): Promise<Omit<Names, 'plugins'>> {
   const { plugins } = await createConfig({}, ownFolder);
   const presets = plugins.flatMap(({ configs }) => Object.keys(configs ?? {}));
   const rules = plugins.flatMap((plugin) => Object.values(plugin.rules ?? {}).flatMap((set) => Object.keys(set ?? {})));
@@ -62,10 +58,7 @@ export function flattenRedocly(
   const plugins = pluginsOf(ruleset, modules);
   const merged: Record<string, JsonObject> = {};
   const add = (part: Readonly<JsonObject>) => {
-    for (const block of ruleBlocks) {
-      const rules = part[block];
-      if (isObject(rules)) merged[block] = { ...merged[block], ...rules };
-    }
+    for (const block of ruleBlocks) if (isObject(part[block])) merged[block] = { ...merged[block], ...part[block] };
   };
   for (const [target] of extendsOf(ruleset)) {
     const base = typeof target === 'string' ? find(target) : target;
@@ -86,12 +79,8 @@ export function flattenRedocly(
  * options of built-in rules, and assertions, and those of its plugins, which are among the names. Nothing
  * else is passed on, so that a ruleset cannot load code, files or URLs.
  */
-export async function configOf(
-  ruleset: Readonly<JsonObject>,
-  names: Names,
-  plugins: readonly Plugin[],
-): Promise<Config> {
-  const stubs = plugins.map(({ id, assertions, configs }) => ({
+export async function configOf(ruleset: Readonly<JsonObject>, names: Names): Promise<Config> {
+  const stubs = names.plugins.map(({ id, assertions, configs }) => ({
     id,
     configs: Object.fromEntries(Object.entries(configs).map(([name, part]) => [name, allowed(part, names)])),
     assertions: Object.fromEntries(assertions.map((name) => [name, () => []])),
@@ -104,7 +93,6 @@ function allowed(
   part: Readonly<JsonObject>,
   { presets, rules, assertions }: Names,
 ): { extends: string[] } & Record<string, never> {
-  const bases: unknown[] = Array.isArray(part['extends']) ? part['extends'] : [];
   const blocks = ruleBlocks.flatMap((block) => {
     const written = part[block];
     if (!isObject(written)) return [];
@@ -118,7 +106,7 @@ function allowed(
     return [[block, Object.fromEntries(kept)] as const];
   });
   return {
-    extends: bases.filter((name): name is string => typeof name === 'string' && presets.has(name)),
+    extends: listOf(part['extends']).filter((name): name is string => typeof name === 'string' && presets.has(name)),
     ...(Object.fromEntries(blocks) as Record<string, never>),
   } as { extends: string[] } & Record<string, never>;
 }

@@ -32,7 +32,7 @@ export async function lintWithRedocly(
     .filter((base) => !names.presets.has(base))
     .map((base) => `The ruleset ${name} extends ${base}, which is not available here.`)
     .map((message) => problemAt(entry, '', 'ruleset-failed', message));
-  const config = passOverFitting(await configOf(ruleset, names, plugins));
+  const config = passOverFitting(await configOf(ruleset, names));
   const tree = createTree({ files });
   const document = tree.documentOf(entry.path);
   const version = detectSpec(document.parsed);

@@ -55,16 +55,19 @@ export interface Names {
   presets: ReadonlySet<string>;
   rules: ReadonlySet<string>;
   assertions: ReadonlySet<string>;
+  /** Whose some of them are. */
+  plugins: readonly Plugin[];
 }
 
 /** These names, and those of plugins. */
-export function withPlugins(names: Names, plugins: readonly Plugin[]): Names {
+export function withPlugins(names: Omit<Names, 'plugins'>, plugins: readonly Plugin[]): Names {
   const more = (known: Iterable<string>, namesIn: (plugin: Plugin) => readonly string[]) =>
     new Set([...known, ...plugins.flatMap((plugin) => namesIn(plugin).map((name) => `${plugin.id}/${name}`))]);
   return {
     presets: more(names.presets, ({ configs }) => Object.keys(configs)),
     rules: more(names.rules, ({ rules }) => [...rules.oas2, ...rules.oas3]),
     assertions: more(names.assertions, ({ assertions }) => assertions),
+    plugins,
   };
 }
 
@@ -90,10 +93,9 @@ export interface PluginRules {
 export function takePluginRules(config: Config, plugins: readonly Plugin[], version: Version): PluginRules {
   const written: JsonObject = config.rules[version];
   const assertions = (Array.isArray(written['assertions']) ? written['assertions'] : []) as JsonObject[];
-  const [own, custom] = [true, false].map((isOwn) =>
-    assertions.filter((rule) => (customAssertions(rule).length === 0) === isOwn),
-  ) as [typeof assertions, typeof assertions];
-  if (custom.length > 0) written['assertions'] = own;
+  const isOwn = (rule: JsonObject) => customAssertions(rule).length === 0;
+  const custom = assertions.filter((rule) => !isOwn(rule));
+  if (custom.length > 0) written['assertions'] = assertions.filter(isOwn);
   const rules = plugins.flatMap(({ id, rules: names }) =>
     names[version === 'oas2' ? 'oas2' : 'oas3'].flatMap((name) => {
       const settings = config.getRuleSettings(`${id}/${name}`, version) as unknown as JsonObject;

@@ -47,13 +47,8 @@ const samples: readonly object[] = [
  * Runs the rules on small documents of each version, because undeclared options and unsuitable
  * assertions fail only when used. Reports the first rules that fail.
  */
-async function tryRules(
-  note: Note,
-  ruleset: Readonly<JsonObject>,
-  names: Names,
-  plugins: readonly Plugin[],
-): Promise<void> {
-  if ((await failureOf(atRoot(ruleset), names, plugins)) === null) return;
+async function tryRules(note: Note, ruleset: Readonly<JsonObject>, names: Names): Promise<void> {
+  if ((await failureOf(atRoot(ruleset), names)) === null) return;
   const rules = ruleBlocks.flatMap((block) =>
     Object.entries(objectOf(ruleset[block])).map(([name, setting]): Rule => [block, name, setting]),
   );
@@ -61,7 +56,7 @@ async function tryRules(
   // Bisects: most halves have no failing rule.
   async function search(part: readonly Rule[]): Promise<void> {
     if (part.length === 0 || left === 0) return;
-    const failure = await failureOf(atRoot(rulesetOf(part)), names, plugins);
+    const failure = await failureOf(atRoot(rulesetOf(part)), names);
     if (failure === null) return;
     const [block, name] = part[0]!;
     if (part.length === 1) {
@@ -107,16 +102,12 @@ function variants(name: string, setting: unknown): [string, unknown][] {
   return [[name, setting], ...tried];
 }
 
-async function failureOf(
-  ruleset: Readonly<JsonObject>,
-  names: Names,
-  plugins: readonly Plugin[],
-): Promise<string | null> {
+async function failureOf(ruleset: Readonly<JsonObject>, names: Names): Promise<string | null> {
   try {
-    const config = await configOf(ruleset, names, plugins);
+    const config = await configOf(ruleset, names);
     for (const value of samples) {
       const file = unplaced('a.json', JSON.stringify(value), value);
-      takePluginRules(config, plugins, detectSpec(value));
+      takePluginRules(config, names.plugins, detectSpec(value));
       const tree = createTree({ files: new Map([[file.path, file]]) });
       await lintDocument({ document: tree.documentOf(file.path), config, externalRefResolver: tree.resolver });
     }
@@ -205,21 +196,19 @@ interface Context {
   ruleset: JsonObject;
   /** Built-in ones, and those of plugins. */
   names: Names;
-  plugins: readonly Plugin[];
 }
 
 async function checkFile({ entry, ruleset, broken, find, code }: RulesetFile): Promise<Problem[]> {
   const { problems, note } = collectProblems(entry);
-  const plugins = pluginsFor(ruleset, code);
-  const names = withPlugins(await builtIn, plugins);
-  const context = { note, ruleset, names, plugins };
+  const names = withPlugins(await builtIn, pluginsFor(ruleset, code));
+  const context = { note, ruleset, names };
   const count = ruleBlocks.reduce((sum, block) => sum + countRules(objectOf(ruleset[block])), 0);
   if (count > maxRules) {
     note('limit-rules', '', `The ruleset has ${count} rules; the limit is ${maxRules}. Split the ruleset.`);
     return problems;
   }
   for (const key of Object.keys(ruleset)) checkMember(note, key, code !== null);
-  for (const plugin of plugins) checkPlugin(context, plugin);
+  for (const plugin of names.plugins) checkPlugin(context, plugin);
   checkApis(note, objectOf(ruleset['apis']));
   for (const [at, name] of listOf(ruleset['extends']).entries())
     if (typeof name === 'string' && !names.presets.has(name) && !isRulesetCoordinate(name) && find(name) === null)
@@ -231,7 +220,7 @@ async function checkFile({ entry, ruleset, broken, find, code }: RulesetFile): P
   if (!isRefused && !('extends' in ruleset) && !ruleBlocks.some((block) => isObject(ruleset[block])))
     note('ruleset-empty', '', 'The ruleset has no rules. Add "rules" or "extends".');
   const isWhole = broken.size === 0 && problems.every(({ severity }) => severity !== 'error');
-  if (isWhole) await tryRules(note, ruleset, names, plugins);
+  if (isWhole) await tryRules(note, ruleset, names);
   return problems;
 }
 
@@ -285,7 +274,7 @@ function checkApis(note: Note, apis: JsonObject): void {
 }
 
 function checkRule(context: Context, pointer: string, name: string, setting: unknown): void {
-  const { note, names, plugins } = context;
+  const { note, names } = context;
   const about = (rule: string, message: string) => note(rule, pointer, message, { on: 'key' });
   const quoted = JSON.stringify(name);
   if (name.startsWith('rule/')) {
@@ -299,7 +288,7 @@ function checkRule(context: Context, pointer: string, name: string, setting: unk
   else if (name.includes('/'))
     about(
       'ruleset-refused',
-      `${quoted} is a rule of ${sayPlugin(name, plugins)} Write its checks as assertions: a rule "rule/<name>".`,
+      `${quoted} is a rule of ${sayPlugin(name, names)} Write its checks as assertions: a rule "rule/<name>".`,
     );
   else {
     const hint = name === 'spec' ? ' Did you mean "struct"?' : closest(name, names.rules);
@@ -308,7 +297,7 @@ function checkRule(context: Context, pointer: string, name: string, setting: unk
 }
 
 /** Whose a name with a slash is, as the end of a sentence. */
-function sayPlugin(name: string, plugins: readonly Plugin[]): string {
+function sayPlugin(name: string, { plugins }: Names): string {
   const id = name.split('/')[0]!;
   if (plugins.some((plugin) => plugin.id === id)) return `the plugin ${JSON.stringify(id)}, which does not have it.`;
   return plugins.length > 0
@@ -316,7 +305,7 @@ function sayPlugin(name: string, plugins: readonly Plugin[]): string {
     : 'a plugin, and plugins are not run here unless "plugins" names their files and the operator allows it.';
 }
 
-function checkAssertions({ note, names, plugins }: Context, pointer: string, part: JsonObject): void {
+function checkAssertions({ note, names }: Context, pointer: string, part: JsonObject): void {
   const [subject, assertions] = [objectOf(part['subject']), objectOf(part['assertions'])];
   const { type } = subject;
   if (typeof type === 'string' && !nodeTypes.has(type)) {
@@ -325,7 +314,7 @@ function checkAssertions({ note, names, plugins }: Context, pointer: string, par
   }
   for (const name of Object.keys(assertions)) {
     if (assertionNames.has(name) || !name.includes('/') || names.assertions.has(name)) continue;
-    const message = `${JSON.stringify(name)} is an assertion of ${sayPlugin(name, plugins)} Use one of ${[...assertionNames].join(', ')}.`;
+    const message = `${JSON.stringify(name)} is an assertion of ${sayPlugin(name, names)} Use one of ${[...assertionNames].join(', ')}.`;
     note('ruleset-refused', joinPointer(pointer, 'assertions', name), message, { on: 'key' });
   }
   checkPattern(note, joinPointer(pointer, 'subject', 'matchParentKeys'), subject['matchParentKeys']);

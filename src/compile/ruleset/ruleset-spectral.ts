@@ -101,9 +101,9 @@ async function checkFile({ entry, ruleset, broken, find, code }: RulesetFile): P
     return [problemAt(entry, '', 'limit-rules', message)];
   }
   const all = [...extendsOf(ruleset).map(([base]) => baseOf(base, find) ?? {}), ruleset, ...parts];
-  const paths = createPathCheck(new Map(all.flatMap((part) => Object.entries(objectOf(part['aliases'])))));
+  const checkPath = createPathCheck(note, new Map(all.flatMap((part) => Object.entries(objectOf(part['aliases'])))));
   const functions = new Set(runsCode ? Object.keys(objectOf(ruleset[functionsMember])) : []);
-  const context = { note, paths, options: createOptionsCheck(note), find, functions };
+  const context = { note, checkPath, options: createOptionsCheck(note), find, functions };
   const names = rulesIn(ruleset, find);
   checkPart({ ...context, names }, '', ruleset);
   parts.forEach((part, at) => {
@@ -116,10 +116,6 @@ async function checkFile({ entry, ruleset, broken, find, code }: RulesetFile): P
       note('ruleset-files', joinPointer(base, 'files', index), `The pattern ${JSON.stringify(pattern)} ${why}.`);
     }
   });
-  if (paths.isFull()) {
-    const message = `The path expressions of this ruleset, with their aliases replaced, have more than ${maxPathText} characters. Split the ruleset.`;
-    note('limit-rules', '', message);
-  }
   return problems.filter(({ pointer }) => !broken.has(pointer));
 }
 
@@ -131,7 +127,7 @@ const maxPathText = 1_000_000;
 
 interface Context {
   note: Note;
-  paths: PathCheck;
+  checkPath: PathCheck;
   options: OptionsCheck;
   /** The names of all rules that are defined. Null if something that is extended is not known. */
   names: ReadonlySet<string> | null;
@@ -214,11 +210,8 @@ function checkGiven(context: Context, at: string, { given, formats: named }: Jso
   checkFormats(context.note, joinPointer(at, 'formats'), named);
 }
 
-function checkPaths({ note, paths }: Context, at: string, value: unknown): void {
-  for (const [path, pointer] of itemsOf(value, at)) {
-    const failure = typeof path === 'string' ? paths.problemOf(path) : null;
-    if (failure !== null) note('ruleset-path', pointer, failure);
-  }
+function checkPaths({ checkPath }: Context, at: string, value: unknown): void {
+  for (const [path, pointer] of itemsOf(value, at)) if (typeof path === 'string') checkPath(path, pointer);
 }
 
 function checkThen(context: Context, at: string, step: JsonObject): void {
@@ -233,16 +226,12 @@ function checkThen(context: Context, at: string, step: JsonObject): void {
   context.note('ruleset-refused', joinPointer(at, 'function'), message);
 }
 
-interface PathCheck {
-  /** Why a path expression cannot be evaluated, or null. */
-  problemOf(path: string): string | null;
-  /** Whether there was too much to read. The rest is not checked then. */
-  isFull(): boolean;
-}
+/** Checks a path expression. Where there is too much to read, the rest is not checked. */
+type PathCheck = (path: string, pointer: string) => void;
 
-function createPathCheck(aliases: Aliases): PathCheck {
+function createPathCheck(note: Note, aliases: Aliases): PathCheck {
   let left = maxPathText;
-  const patterns = new Map<string, string | null>();
+  const failures = new Map<string, string | null>();
 
   function read(path: string): void {
     for (const expanded of expandAliases(path, aliases, null)) {
@@ -252,16 +241,19 @@ function createPathCheck(aliases: Aliases): PathCheck {
     }
   }
 
-  function problemOf(path: string): string | null {
+  function failureIn(path: string): string | null {
     left -= leastPathText;
     const failure = failureOf(() => read(path));
-    const shown = JSON.stringify(path.slice(0, 200));
-    return failure === null ? null : `${shown} is not a path expression that can be evaluated: ${failure}.`;
+    const message = `The path expressions of this ruleset, with their aliases replaced, have more than ${maxPathText} characters. Split the ruleset.`;
+    if (left < 0) note('limit-rules', '', message);
+    return failure;
   }
 
-  return {
-    problemOf: (path) => (left < 0 ? null : patterns.getOrInsertComputed(path, problemOf)),
-    isFull: () => left < 0,
+  return (path, pointer) => {
+    const failure = left < 0 ? null : failures.getOrInsertComputed(path, failureIn);
+    if (failure === null) return;
+    const shown = JSON.stringify(path.slice(0, 200));
+    note('ruleset-path', pointer, `${shown} is not a path expression that can be evaluated: ${failure}.`);
   };
 }
 

@@ -16,12 +16,6 @@ export type SandboxMode = 'auto' | 'bwrap' | 'node';
  */
 export type Isolation = { kind: 'bwrap'; bwrap: string } | { kind: 'node'; reason: string };
 
-/** A command line up to the script to run. */
-export interface NodeCommand {
-  execPath: string;
-  execArgv: string[];
-}
-
 /** bwrap writes the process id of the sandbox to this descriptor, as JSON. */
 export const infoDescriptor = 4;
 
@@ -91,12 +85,12 @@ exec 9<&0 </dev/null
 (exec 2>&- 3>&- 4>&-; read _ <&9; kill -s KILL -- -$$) &
 exec "$0" "$@" 9<&-`;
 
-/** The command that starts Node in a sandbox. */
+/** The command that starts Node in a sandbox, up to the script to run. */
 export function sandboxCommand(
   isolation: Isolation,
   memoryMegabytes: number,
   { also, snapshot = null, more = [] }: SandboxFiles,
-): NodeCommand {
+): { execPath: string; execArgv: string[] } {
   const start = snapshot === null ? [] : [snapshot];
   const readable = [...readableFolders(), join(dirname(code), 'package.json'), ...also, ...start];
   const node = [

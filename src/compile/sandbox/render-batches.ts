@@ -5,17 +5,11 @@ import type { CompileLimits, Turn } from '../compile.ts';
 import { fileTooLarge } from '../text/parse.ts';
 import type { Pool } from './pool.ts';
 
-/** Where pages are rendered: those without code in any sandbox, the others where the highlighter is. */
-interface Runs {
-  plain: Pool['run'];
-  code: Pool['run'];
-}
-
 const maxBatch = { items: 40, bytes: 512 * 1024 };
 
-/** Renders pages in batches, several at once. */
+/** Renders pages in batches, several at once: those without code in any sandbox, the others where the highlighter is. */
 export async function renderAll(
-  runs: Runs,
+  runs: Record<'plain' | 'code', Pool['run']>,
   pages: readonly SourcePage[],
   limits: CompileLimits,
   turn: Turn,

@@ -1,3 +1,4 @@
+import type { CompileLimits } from '../compile.ts';
 import { isInCall } from '../ruleset/rule-at-work.ts';
 import { readTitle, readUsage, type Usage } from './process-usage.ts';
 
@@ -6,12 +7,6 @@ import { readTitle, readUsage, type Usage } from './process-usage.ts';
  * interrupted. `stalled`: it neither used CPU time nor ended.
  */
 export type Breach = 'processor' | 'rule' | 'memory' | 'stalled';
-
-export interface JobLimits {
-  /** Seconds of CPU time. */
-  seconds: number;
-  memoryMegabytes: number;
-}
 
 /** What the watch reports. */
 export interface Watcher {
@@ -53,7 +48,7 @@ export const ruleSeconds = 60;
  */
 export function watchLimits(
   pidOf: () => number | undefined,
-  { seconds, memoryMegabytes }: JobLimits,
+  { seconds, memoryMegabytes }: Pick<CompileLimits, 'seconds' | 'memoryMegabytes'>,
   watcher: Watcher,
   usageOf: (pid: number) => Usage | null = readUsage,
   titleOf: (pid: number) => string = readTitle,

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
 import type { Problem } from '../../model/problem.ts';
+import { objectOf } from '../../render/json-value.ts';
 import { problemAt } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { createFreeName, followPointer, fragmentOf, joinPointer, parsePointer } from '../text/pointer.ts';
@@ -183,14 +184,12 @@ function asResource(schema: unknown, uri: string, dialect: Dialect): unknown {
 function withDefinitions(root: unknown, dialect: Dialect, schemas: readonly (readonly [string, unknown])[]): unknown {
   const { definitionsKeyword } = dialect;
   const value = root as JsonObject;
-  const existing = isObject(value[definitionsKeyword]) ? Object.entries(value[definitionsKeyword]) : [];
-  const definitions = Object.fromEntries([...existing, ...schemas]);
+  const definitions = Object.fromEntries([...Object.entries(objectOf(value[definitionsKeyword])), ...schemas]);
   return Object.fromEntries([...Object.entries(without(value, definitionsKeyword)), [definitionsKeyword, definitions]]);
 }
 
 function takenNames(entry: ParsedFile, { definitionsKeyword }: Dialect): Set<string> {
-  const definitions = isObject(entry.value) ? entry.value[definitionsKeyword] : null;
-  return new Set(isObject(definitions) ? Object.keys(definitions) : []);
+  return new Set(Object.keys(objectOf(objectOf(entry.value)[definitionsKeyword])));
 }
 
 /** Copies plain data. `edits`, by pointer, replaces a string, or with null removes a member. */

@@ -244,9 +244,7 @@ interface Step {
  */
 function findEndlessReferences(dialect: Dialect, { links, reached }: Linked): Problem[] {
   const steps = new Map<string, Step[]>();
-  const add = (from: string, step: Step) => {
-    steps.getOrInsert(from, []).push(step);
-  };
+  const add = (from: string, step: Step) => steps.getOrInsert(from, []).push(step);
   for (const link of links)
     if (link.target !== null && link.keyword === '$ref')
       add(keyOf(link.file, link.pointer), { to: keyOf(link.target.file, link.target.pointer), link });

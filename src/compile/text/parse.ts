@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { formatOfFile, type Format } from '../../model/address.ts';
 import { problemAtFile, type Problem } from '../../model/problem.ts';
 import type { CompileLimits } from '../compile.ts';
@@ -108,26 +107,11 @@ export function unplaced(path: string, text: string, value: object): ParsedFile 
 /** With `ok`, `problems` lists what did not prevent parsing, such as duplicate keys. */
 export type Parsed = { ok: true; file: ParsedFile; problems: Problem[] } | { ok: false; problems: Problem[] };
 
-/** Bytes of a file whose parsed form is kept while its process waits. */
-const maxBytesAhead = 2 * 1024 * 1024;
-let ahead: { given: Parameters<typeof parseFile>; parsed: Parsed } | null = null;
-
-/** As `parseFile`, for a file that is likely to be compiled next: if it is the next one to be parsed, its result is there. */
-export function parseAhead(...given: Parameters<typeof parseFile>): Parsed {
-  const parsed = parseFile(...given);
-  if (given[1].length <= maxBytesAhead) ahead = { given, parsed };
-  return parsed;
-}
-
 /**
  * Parses bytes as one JSON or YAML document. A `.json` file is strict JSON (RFC 8259); any other is
  * YAML 1.2, which includes JSON. Never throws because of the content.
  */
 export function parseFile(path: string, bytes: Uint8Array, limits: CompileLimits): Parsed {
-  const before = ahead;
-  // Once, because whoever compiles it may change its value.
-  ahead = null;
-  if (before !== null && isDeepStrictEqual(before.given, [path, bytes, limits])) return before.parsed;
   if (bytes.length > limits.fileBytes) return { ok: false, problems: [fileTooLarge(path, bytes.length, limits)] };
   const { text, issue } = decodeText(bytes);
   const place = createPlaces(text);

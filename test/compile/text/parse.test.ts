@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseAhead, parseFile } from '../../../src/compile/text/parse.ts';
+import { parseFile } from '../../../src/compile/text/parse.ts';
 import { formatProblem } from '../../../src/model/problem.ts';
 import { limits } from '../limits.ts';
 
@@ -395,20 +395,4 @@ describe('places', () => {
     const { parsed } = read('a.json', json);
     expect(parsed.ok && parsed.file.locate(pointer, on)).toEqual({ line, column });
   });
-});
-
-it('gives the result for a file that was looked at before to the next call alone', () => {
-  const text = 'a: 1\n';
-  const seen = parseAhead('a.yaml', Buffer.from(text), limits);
-  expect(parseFile('a.yaml', Buffer.from(text), limits)).toBe(seen);
-  expect(parseFile('a.yaml', Buffer.from(text), limits)).not.toBe(seen);
-  for (const [path, bytes, changes] of [
-    ['b.yaml', text, {}],
-    ['a.yaml', 'a: 2\n', {}],
-    ['a.yaml', text, { nodes: 1 }],
-  ] as const) {
-    const before = parseAhead('a.yaml', Buffer.from(text), limits);
-    expect(parseFile(path, Buffer.from(bytes), { ...limits, ...changes })).not.toBe(before);
-    expect(parseFile('a.yaml', Buffer.from(text), limits)).not.toBe(before);
-  }
 });

@@ -78,25 +78,22 @@ export function levelOf(written: unknown): Level | null {
  * are not found, and those that lead back to themselves, count as empty.
  */
 export function effectiveRules(ruleset: Readonly<JsonObject>, find: FindRuleset): Effective {
-  const missing = new Set<string>();
-  const unknown = new Set<string>();
-  const { rules } = collect(ruleset, { find, missing, unknown }, 'recommended', false, [], null);
-  return { rules, missing: [...missing], unknown: [...unknown] };
+  const finding = { find, missing: new Set<string>(), unknown: new Set<string>() };
+  const { rules } = collect(ruleset, finding, 'recommended', false, [], null);
+  return { ...finding, rules };
 }
 
 /** The rules of a ruleset with everything that it extends. */
 export interface Effective {
   rules: ReadonlyMap<string, EffectiveRule>;
   /** What it extends and is not found. */
-  missing: string[];
+  missing: Set<string>;
   /** Rules that it configures and that are not defined. */
-  unknown: string[];
+  unknown: Set<string>;
 }
 
-interface Finding {
+interface Finding extends Omit<Effective, 'rules'> {
   find: FindRuleset;
-  missing: Set<string>;
-  unknown: Set<string>;
 }
 
 interface Collected {

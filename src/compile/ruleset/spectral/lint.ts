@@ -62,8 +62,8 @@ export function lintWithSpectral(
     const message = `The ruleset ${name} extends ${base}, which is not available here.`;
     problems.push(problemAt(entry, '', 'ruleset-failed', message));
   }
-  if (unknown.length > 0) {
-    const message = `The ruleset ${name} configures rules that are not defined: ${unknown.slice(0, maxNames).join(', ')}.`;
+  if (unknown.size > 0) {
+    const message = `The ruleset ${name} configures rules that are not defined: ${[...unknown].slice(0, maxNames).join(', ')}.`;
     problems.push(problemAt(entry, '', 'ruleset-rule', message, { severity: 'warning' }));
   }
   for (const rule of rules.values()) {

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../../model/json.ts';
 import type { ValidateFunction } from 'ajv';
 import type { Check, Context, Failure, Formats } from './core-function.ts';
-import { keysOf, type Graph } from './graph.ts';
+import { keysOf } from './graph.ts';
 import { createAjv, failuresOf } from './create-ajv.ts';
 
 /**
@@ -70,18 +70,6 @@ function directionOf({ node }: Context): Direction {
   return kind === 'responses' ? 'response' : 'any';
 }
 
-/** Returns what compiles a schema of the document. */
-function createCompiler({ graph, formats }: Context, direction: Direction): (schema: object) => ValidateFunction {
-  const schemas = createExampleSchemas(graph, direction);
-  const isRecent = formats.has('oas3_1') || formats.has('oas3_2');
-  const ajv = createAjv(isRecent ? 'draft2020-12' : 'draft4', false);
-  return (schema) => {
-    const name = schemas.nameOf(schema);
-    for (const [id, definition] of schemas.take()) ajv.addSchema(definition, id);
-    return ajv.getSchema(name)!;
-  };
-}
-
 /** The direction of an example: write-only and read-only members may be missing in the other one. */
 type Direction = 'request' | 'response' | 'any';
 
@@ -100,18 +88,14 @@ const plain = new Set(
 );
 
 /**
- * Writes schemas of a document for a validator, one for each schema that references lead to, so
- * that cycles stay finite.
+ * Returns what compiles a schema of the document. Each schema that references lead to is written for the validator
+ * once, so that cycles stay finite.
  */
-interface ExampleSchemas {
-  /** The name of a schema. Its definition, and those of all that it refers to, are in `take`. */
-  nameOf(schema: object): string;
-  /** The definitions that were not taken before. */
-  take(): [name: string, definition: JsonObject][];
-}
-
-function createExampleSchemas(graph: Graph, direction: Direction): ExampleSchemas {
+function createCompiler({ graph, formats }: Context, direction: Direction): (schema: object) => ValidateFunction {
+  const isRecent = formats.has('oas3_1') || formats.has('oas3_2');
+  const ajv = createAjv(isRecent ? 'draft2020-12' : 'draft4', false);
   const names = new Map<object, string>();
+  /** Those that have a name, and are not written yet. */
   const open: object[] = [];
 
   function nameOf(schema: object): string {
@@ -156,13 +140,10 @@ function createExampleSchemas(graph: Graph, direction: Direction): ExampleSchema
     );
   }
 
-  return {
-    nameOf,
-    take() {
-      const members: [string, JsonObject][] = [];
-      for (let schema = open.shift(); schema !== undefined; schema = open.shift())
-        members.push([names.get(schema)!, define(schema as JsonObject)]);
-      return members;
-    },
+  return (root) => {
+    const name = nameOf(root);
+    for (let schema = open.shift(); schema !== undefined; schema = open.shift())
+      ajv.addSchema(define(schema as JsonObject), names.get(schema));
+    return ajv.getSchema(name)!;
   };
 }

@@ -9,6 +9,11 @@ import { createExampleCheck } from './oas-examples.ts';
 
 const allMethods = new Set(['get', 'head', 'post', 'put', 'patch', 'delete', 'options', 'trace']);
 
+/** A check of objects alone. */
+function ofObject(check: (value: JsonObject, context: Context) => Failure[]): Check {
+  return (value, context) => (isObject(value) ? check(value, context) : []);
+}
+
 /** The operations below `paths`, behind references. */
 function* operationsIn(
   paths: unknown,
@@ -23,27 +28,24 @@ function* operationsIn(
   }
 }
 
-function operationsOf(value: unknown, context: Context) {
-  if (!isObject(value)) return [];
-  return [...operationsIn(context.graph.follow(value['paths']), context)].map((each) => ({ ...each, document: value }));
-}
-
 /** Operations with one of these methods that have no security requirement, neither of their own nor of the document. */
 function checkSecured(methods: ReadonlySet<string>): Check {
-  return (value, context) =>
-    operationsOf(value, context).flatMap(({ path, method, operation, document }) => {
+  return ofObject((document, context) =>
+    [...operationsIn(context.graph.follow(document['paths']), context)].flatMap(({ path, method, operation }) => {
       if (!methods.has(method)) return [];
       const security = operation['security'] === undefined ? document['security'] : operation['security'];
       const isOpen = !security || (Array.isArray(security) && security.length === 0);
       const message = `${method.toUpperCase()} ${path} has no security scheme.`;
       return isOpen ? [{ message, keys: ['paths', path, method, 'security', 'securitySchemes'] }] : [];
-    });
+    }),
+  );
 }
 
 /** Security requirements of operations of administrators that other operations have too. */
 function checkAdmin(adminUrl: string): Check {
-  return (value, context) => {
-    const uses = operationsOf(value, context).flatMap(({ path, method, operation }) =>
+  return ofObject((document, context) => {
+    const operations = [...operationsIn(context.graph.follow(document['paths']), context)];
+    const uses = operations.flatMap(({ path, method, operation }) =>
       [...listOf(operation['security']).entries()].flatMap(([at, entry]) =>
         typeof entry === 'object'
           ? [{ path, requirement: JSON.stringify(entry), keys: ['paths', path, method, 'security', at] }]
@@ -58,13 +60,12 @@ function checkAdmin(adminUrl: string): Check {
         message: `${path} has a security requirement that is not for administrators alone.`,
         keys,
       }));
-  };
+  });
 }
 
 type Keys = readonly (string | number)[];
 
-function checkPathParameters(value: unknown, context: Context): Failure[] {
-  if (!isObject(value)) return [];
+function checkPathParameters(value: JsonObject, context: Context): Failure[] {
   const failures: Failure[] = [];
   const shapes = new Map<string, string>();
   const fail = (message: string, keys: Keys) => failures.push({ message, keys });
@@ -178,28 +179,27 @@ function invalidUrls(url: string, choices: readonly [name: string, values: strin
 
 /** The functions of built-in rulesets besides the core functions: those of `spectral:oas` under Spectral's names. */
 export const builtInFunctions: ReadonlyMap<string, CoreFunction> = new Map<string, CoreFunction>([
-  ['oasOpSuccessResponse', () => checkSuccess],
+  ['oasOpSuccessResponse', () => ofObject(checkSuccess)],
   ['oasOpFormDataConsumeCheck', () => checkConsumes],
   ['oasOpIdUnique', () => checkOperationIds],
   ['oasOpParams', () => checkParameters],
-  ['oasTagDefined', () => checkTags],
-  ['oasPathParam', () => checkPathParameters],
+  ['oasTagDefined', () => ofObject(checkTags)],
+  ['oasPathParam', () => ofObject(checkPathParameters)],
   ['uniqueItems', () => checkUnique],
   ['uniquenessTags', () => checkTagNames],
-  ['refSiblings', () => checkSiblings],
-  ['arrayItems', () => checkItems],
+  ['refSiblings', () => ofObject(checkSiblings)],
+  ['arrayItems', () => ofObject(checkItems)],
   ['oasDiscriminator', () => checkDiscriminator],
   ['oasSecurityDefined', ({ oasVersion }) => checkSecurity(oasVersion === 2)],
   ['oasDocumentSchema', () => checkDocument],
-  ['oasUnusedComponent', () => checkUnused],
+  ['oasUnusedComponent', () => ofObject(checkUnused)],
   ['serverVariables', () => checkServerVariables],
   ['oasExample', createExampleCheck],
   ['owaspIsSecured', ({ methods }) => checkSecured(new Set(methods as string[]))],
   ['owaspAdminIsApart', ({ adminUrl }) => checkAdmin(String(adminUrl))],
 ]);
 
-function checkSuccess(value: unknown, { formats }: Context): Failure[] {
-  if (!isObject(value)) return [];
+function checkSuccess(value: JsonObject, { formats }: Context): Failure[] {
   const isSuccess = (code: string) =>
     (formats.has('oas3') && /^[23]XX$/.test(code)) || (Number(code) >= 200 && Number(code) < 400);
   if (Object.keys(value).some(isSuccess)) return [];
@@ -249,8 +249,7 @@ function checkParameters(value: unknown, { graph }: Context): Failure[] {
   return failures;
 }
 
-function checkTags(value: unknown, context: Context): Failure[] {
-  if (!isObject(value)) return [];
+function checkTags(value: JsonObject, context: Context): Failure[] {
   const defined = new Set(
     listOf(value['tags']).map((tag) => (isObject(tag) && typeof tag['name'] === 'string' ? tag['name'] : null)),
   );
@@ -276,15 +275,13 @@ function checkTagNames(value: unknown): Failure[] {
   });
 }
 
-function checkSiblings(value: unknown): Failure[] {
-  if (!isObject(value)) return [];
+function checkSiblings(value: JsonObject): Failure[] {
   return Object.keys(value)
     .filter((key) => key !== '$ref')
     .map((key) => ({ message: '$ref must not be placed next to any other properties', keys: [key] }));
 }
 
-function checkItems(value: unknown, { formats }: Context): Failure[] {
-  if (!isObject(value)) return [];
+function checkItems(value: JsonObject, { formats }: Context): Failure[] {
   const { type, items } = value;
   const mayList = formats.has('oas3_1') || formats.has('oas3_2');
   const isArray = type === 'array' || (mayList && Array.isArray(type) && type.includes('array'));
@@ -346,8 +343,7 @@ function checkDocument(value: unknown, { formats, node }: Context): Failure[] {
 
 const kinds = ['schemas', 'responses', 'parameters', 'examples', 'requestBodies', 'headers', 'links', 'callbacks'];
 
-function checkUnused(value: unknown, { graph }: Context): Failure[] {
-  if (!isObject(value)) return [];
+function checkUnused(value: JsonObject, { graph }: Context): Failure[] {
   return kinds.flatMap((kind) =>
     unreferenced(value[kind], `/components/${kind}`, graph).map(({ message, keys = [] }) => ({
       message,
