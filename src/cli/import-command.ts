@@ -89,11 +89,8 @@ export function importCommand(): Command {
 }
 
 function printDocument({ commit, outcome, label, detail }: RunDocument): void {
-  print(
-    [shownState(outcome).text, label ?? '-', commit?.slice(0, 12) ?? '-', ...(detail === null ? [] : [detail])].join(
-      '\t',
-    ),
-  );
+  const told = [shownState(outcome).text, label ?? '-', commit?.slice(0, 12) ?? '-'];
+  print([...told, ...(detail === null ? [] : [detail])].join('\t'));
 }
 
 async function makeRepository(command: Command, kind: string, from: string, repository: string): Promise<void> {

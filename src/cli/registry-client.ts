@@ -122,11 +122,6 @@ export function askingWith(ask: RegistryClient['ask']): Omit<RegistryClient, 'se
   };
 }
 
-/** Asks for what needs no key, with the user's key if there is one. Throws as `RegistryClient.demand` does. */
-export async function demandOpenly(registry: string, path: string, body: unknown): Promise<RegistryAnswer['body']> {
-  return bodyIn(await askRegistry(registry, 'POST', path, { body }));
-}
-
 /**
  * The organization of the user's key, or the one that a command names. Throws `malformed` if a command names one that
  * the key is not for.

@@ -21,7 +21,7 @@ import {
   type ConsoleRequest,
 } from './console-request.ts';
 import { healthPage } from './health-page.ts';
-import { settingsPages } from './settings-views.ts';
+import { settingsPage } from './settings-views.ts';
 import { webhookPages } from './webhook-views.ts';
 
 const overview: Page = {
@@ -154,7 +154,7 @@ export const organizationPages: readonly Page[] = [
   audit,
   deleted,
   healthPage,
-  ...settingsPages,
+  settingsPage,
 ];
 
 /** A page in the side menu. `count`: what waits there for somebody. */

@@ -106,10 +106,6 @@ export function runSection(
 
 const maxReports = 20;
 
-function hasReport(document: Read): document is Read & { report: ShownReport } {
-  return document.outcome === 'rejected' && (document.report ?? null) !== null;
-}
-
 /** Why a sync ran, for people. */
 const becauseOf = {
   start: 'the registry started',
@@ -196,7 +192,7 @@ async function runView(request: ConsoleRequest, parent: string, run: RunRecord):
         empty: isOpen ? 'None was read yet.' : 'It read no document: nothing changed since the run before.',
       },
       ...documents
-        .filter(hasReport)
+        .flatMap(({ path, outcome, report }) => (outcome === 'rejected' && report ? [{ path, report }] : []))
         .slice(0, maxReports)
         .map(({ path, report }) => reportSection(path, report, pages?.file)),
     ],

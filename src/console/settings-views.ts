@@ -21,7 +21,7 @@ const inApproval = {
 } as const;
 
 /** The defaults for all resources of the organization. */
-const settings: Page = {
+export const settingsPage: Page = {
   path: '/settings',
   async show(request) {
     assertMay(request, 'admin');
@@ -108,5 +108,3 @@ function quotaText(name: QuotaName, { usage, quotas }: Limits): string {
   const [used, limit] = [usage![name], quotas[name]].map((count) => count?.toLocaleString('en-US'));
   return limit === undefined ? `${used}, without a limit` : `${used} of ${limit}`;
 }
-
-export const settingsPages: readonly Page[] = [settings];

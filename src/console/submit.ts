@@ -80,15 +80,12 @@ function theirsIn(fields: readonly Field[], typed: Typed, record: unknown): Read
   return new Map(
     fields.flatMap(({ name, kind, options }) => {
       const theirs = saved[name] ?? [];
-      if (kind === 'check' || kind === 'document' || kind === 'file' || isSame(theirs, typed[name])) return [];
+      if (kind === 'check' || kind === 'document' || kind === 'file') return [];
+      if (theirs.join('\n').trim() === (typed[name] ?? []).join('\n').trim()) return [];
       const words = theirs.map((value) => options?.find((option) => option.value === value)?.text ?? value).join(', ');
       return [[name, words.trim() === '' ? 'Theirs is empty.' : `Theirs: ${words}`]];
     }),
   );
-}
-
-function isSame(theirs: readonly string[], typed: readonly string[] = []): boolean {
-  return theirs.join('\n').trim() === typed.join('\n').trim();
 }
 
 async function aboutOf(request: ConsoleRequest, { about }: Form): Promise<string | undefined> {

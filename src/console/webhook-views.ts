@@ -1,5 +1,5 @@
-import { performList, nextOf, perform, here, type ConsoleRequest, type Listed } from './console-request.ts';
-import { facts, momentCell, timeCell, type Action, type Cell, type Page, type Form, listPage } from './pages.ts';
+import { performList, nextOf, perform, here, type Listed } from './console-request.ts';
+import { facts, momentCell, timeCell, type Cell, type Page, type Form, listPage } from './pages.ts';
 
 type WebhookRecord = Listed<'listWebhooks'>;
 
@@ -61,7 +61,10 @@ const webhook: Page = {
               },
               lastAnswer(attempts),
             ],
-            actions: body.state === 'disabled' ? [] : [redelivery(request, id)],
+            actions:
+              body.state === 'disabled'
+                ? []
+                : [{ text: 'Deliver again', href: to(`deliveries/${id}/redeliver`), post: true }],
           })),
           empty: 'Nothing has been sent yet.',
           next: nextOf(deliveries.body),
@@ -90,11 +93,6 @@ function lastAnswer(attempts: readonly { at: string; status: number | null; erro
   if (last === undefined) return { text: 'none yet' };
   const text = last.error ?? String(last.status);
   return attempts.length === 1 ? { text } : { text, more: `attempt ${attempts.length}, ${timeCell(last.at).text}` };
-}
-
-function redelivery(request: ConsoleRequest, event: string): Action {
-  const to = '/webhooks/:webhook/deliveries/:event/redeliver';
-  return { text: 'Deliver again', href: here(request, to, { event }), post: true };
 }
 
 /** Pages about webhook endpoints. */

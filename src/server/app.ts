@@ -1,6 +1,6 @@
 import { type IncomingMessage, type RequestListener, Agent, createServer, request as send } from 'node:http';
 import { inspect } from 'node:util';
-import express, { type Express, type Request, type Response, Router } from 'express';
+import express, { type ErrorRequestHandler, type Express, type Request, type Response, Router } from 'express';
 import helmet from 'helmet';
 import { RegistryError } from '../model/errors.ts';
 import type { Log, Registry } from '../registry/registry.ts';
@@ -12,14 +12,7 @@ import { createAuthenticate, type Authenticate } from './authenticate.ts';
 import { createDoor, type Face } from './door.ts';
 import { createDiscovery, createDocRoutes, createFrontPages, openDocs } from './read/front-pages.ts';
 import { createPublicLogRoutes } from './read/public-log-handler.ts';
-import {
-  createErrorHandler,
-  sendProblem,
-  isProblemCode,
-  problemTypes,
-  type ProblemCode,
-  nothingHere,
-} from './error-answers.ts';
+import { sendProblem, isProblemCode, problemTypes, type ProblemCode, nothingHere } from './error-answers.ts';
 import { type AnswerEarly, createHits, type Hits } from './fast-path.ts';
 import { keepAliveTimeout, type App } from './listen.ts';
 import { createHealth } from './health.ts';
@@ -130,7 +123,11 @@ function createOthers(
   app.set('query parser', 'simple');
   app.set('trust proxy', context.registry.config.proxies);
   app.use(secureHeaders(context.url));
-  app.use(identify(authenticate));
+  app.use(async (request, response, next) => {
+    response.setHeader('X-Request-Id', requestIdOf(request));
+    await authenticate(request);
+    next();
+  });
   app.use(createHealth(context));
   app.use(observer.router);
   if (context.dev) app.use(context.dev.router);
@@ -151,16 +148,9 @@ function createOthers(
   app.use(() => {
     throw new RegistryError('not_found', nothingHere);
   });
-  app.use(createErrorHandler(context));
+  app.use(((error, request, response, _next) =>
+    sendProblem(context, request, response, error)) satisfies ErrorRequestHandler);
   return app;
-}
-
-function identify(authenticate: Authenticate): express.RequestHandler {
-  return async (request, response, next) => {
-    response.setHeader('X-Request-Id', requestIdOf(request));
-    await authenticate(request);
-    next();
-  };
 }
 
 /** Default security headers. Parts that send pages relax them for themselves. */

@@ -3,7 +3,6 @@ import type { Selector } from '../model/address.ts';
 import { isPublished, nameOf, type Resource } from '../model/resource.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
-import type { ErrorRequestHandler } from 'express';
 import { grantVersion, type Granted, type GrantedVersion } from '../registry/read.ts';
 import type { Registry } from '../registry/registry.ts';
 import { sessionOf } from './authenticate.ts';
@@ -316,11 +315,4 @@ function refusalPage(
     registry.log('error', 'template failed', { error: inspect(error) });
     return null;
   }
-}
-
-/** The error handler of the application. It must be registered last. */
-export function createErrorHandler(
-  context: Pick<ServerContext, 'registry' | 'url' | 'login' | 'site'>,
-): ErrorRequestHandler {
-  return (error, request, response, _next) => sendProblem(context, request, response, error);
 }

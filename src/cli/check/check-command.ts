@@ -15,7 +15,7 @@ import type { Candidate } from '../../sync/discover-repository.ts';
 import { requireCoordinate, withRegistryToRead, type CommonOptions } from '../command-context.ts';
 import { complain, formatJson, print, seenFromHere, withProgress } from '../output.ts';
 import { exitCodeOf } from '../process-end.ts';
-import { demandOpenly, organizationOfKey, readOpenTarget } from '../registry-client.ts';
+import { askRegistry, bodyIn, organizationOfKey, readOpenTarget } from '../registry-client.ts';
 import { readDocument, type Upload } from '../remote-registry.ts';
 import {
   findingsInReport,
@@ -135,8 +135,13 @@ async function checkFiles(
       ...(view && { view }),
       ...(impact && { impact }),
     };
-    const answer = await withProgress(`Checking ${path}`, () => demandOpenly(remote, '/v1/check', body));
-    return { ...about, upload, ...(tags && { tags }), ...(answer as unknown as Omit<Checked, 'path' | 'coordinate'>) };
+    const answer = await withProgress(`Checking ${path}`, () => askRegistry(remote, 'POST', '/v1/check', { body }));
+    return {
+      ...about,
+      upload,
+      ...(tags && { tags }),
+      ...(bodyIn(answer) as unknown as Omit<Checked, 'path' | 'coordinate'>),
+    };
   };
   const isAnonymous = readOpenTarget(remote).key === undefined;
   /** Without a key, some documents can be checked. */

@@ -48,9 +48,15 @@ const patience = 5;
  */
 export function createDiscovery({ issuer, client, monotonic, log }: DiscoveryOptions): () => Promise<Configuration> {
   if (!isSecureUrl(issuer)) throw new RegistryError('malformed', `The issuer ${issuer} must be an https URL.`);
-  let discovered: { configuration: Configuration; at: number } | null = null;
-  let failure: { error: RegistryError; at: number } | null = null;
+  let known: Configuration | null = null;
+  let failure: RegistryError | null = null;
+  let freshUntil = -Infinity;
   let running: Promise<Configuration> | null = null;
+
+  function last(): Configuration {
+    if (known !== null) return known;
+    throw failure!;
+  }
 
   async function look(): Promise<Configuration> {
     for (let attempt = 1; ; attempt++) {
@@ -67,29 +73,20 @@ export function createDiscovery({ issuer, client, monotonic, log }: DiscoveryOpt
           },
         );
         assertPlaces(configuration, client === null ? ['jwks_uri'] : places);
-        discovered = { configuration, at: monotonic() };
-        failure = null;
-        return configuration;
+        freshUntil = monotonic() + maxAge;
+        return (known = configuration);
       } catch (error) {
         if (attempt < attempts) continue;
         log('warn', 'issuer not reachable', { issuer, error: explain(error) });
-        failure = {
-          error: new RegistryError('unavailable', issuerNotAnswering, { cause: error, retryAfter: 5 }),
-          at: monotonic(),
-        };
-        if (discovered !== null) return discovered.configuration;
-        throw failure.error;
+        failure = issuerNotAnswering(error);
+        freshUntil = monotonic() + pause;
+        return last();
       }
     }
   }
 
   return async () => {
-    const time = monotonic();
-    if (discovered !== null && time - discovered.at < maxAge) return discovered.configuration;
-    if (failure !== null && time - failure.at < pause) {
-      if (discovered !== null) return discovered.configuration;
-      throw failure.error;
-    }
+    if (monotonic() < freshUntil) return last();
     running ??= look().finally(() => (running = null));
     return running;
   };
@@ -119,8 +116,11 @@ function authenticateClient(secret: string): ClientAuth {
   };
 }
 
-/** Shown to people while the issuer cannot be reached. */
-export const issuerNotAnswering = 'The identity provider cannot be reached. Try again in a moment.';
+/** The error for people while the issuer cannot be reached. */
+export function issuerNotAnswering(cause?: unknown): RegistryError {
+  const message = 'The identity provider cannot be reached. Try again in a moment.';
+  return new RegistryError('unavailable', message, { cause, retryAfter: 5 });
+}
 
 /**
  * `fetch` that throws `unavailable` if there is no response, so that it is not taken for a bug.
@@ -128,11 +128,9 @@ export const issuerNotAnswering = 'The identity provider cannot be reached. Try 
  */
 export async function askIssuer(url: string, options: RequestInit): Promise<Response> {
   if (!isSecureUrl(url)) throw new RegistryError('unavailable', 'The identity provider names a URL that is not https.');
-  try {
-    return await fetch(url, options);
-  } catch (error) {
-    throw new RegistryError('unavailable', issuerNotAnswering, { cause: error, retryAfter: 5 });
-  }
+  return fetch(url, options).catch((error: unknown) => {
+    throw issuerNotAnswering(error);
+  });
 }
 
 /** What failed and why, for the log. */
@@ -278,7 +276,8 @@ function refusalOf(error: unknown, log: (fields: Record<string, unknown>) => voi
     log({ error: error.error });
     return new RegistryError('unauthenticated', failed, { cause: error });
   }
-  if (error instanceof ResponseBodyError || error instanceof WWWAuthenticateChallengeError || isProviderFault(error)) {
+  const isFault = error instanceof ClientError && providerFaults.includes(error.code);
+  if (error instanceof ResponseBodyError || error instanceof WWWAuthenticateChallengeError || isFault) {
     log({ error: error instanceof ResponseBodyError ? error.error : explain(error) });
     const message = 'The identity provider returned an invalid response. The log of this registry has the details.';
     return new RegistryError('unavailable', message, { cause: error });
@@ -296,10 +295,6 @@ const providerFaults: unknown[] = [
   'OAUTH_RESPONSE_IS_NOT_CONFORM',
   'OAUTH_RESPONSE_IS_NOT_JSON',
 ];
-
-function isProviderFault(error: unknown): error is ClientError {
-  return error instanceof ClientError && providerFaults.includes(error.code);
-}
 
 /**
  * Values of the configured claim, which is a string or a list of strings. Ignores other types. Null

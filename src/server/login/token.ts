@@ -85,7 +85,7 @@ export function createTokenExchange(registry: Registry, url: string): TokenExcha
       if (reason !== null) throw refuse(reason, { issuer, origin });
       if (!(error instanceof errors.JOSEError)) throw error;
       registry.log('error', 'issuer without keys', { issuer, error: error.message });
-      throw new RegistryError('unavailable', issuerNotAnswering, { cause: error, retryAfter: 5 });
+      throw issuerNotAnswering(error);
     });
     const job = readJob(claims);
     if (job === null) throw refuse('token names no repository', { issuer, origin });
@@ -125,7 +125,7 @@ function createKeys(issuer: string, { monotonic, log }: Registry): () => Promise
 const askForKeys: FetchImplementation = async (location, options) => {
   const response = await askIssuer(location, options);
   if (response.status === 200) return response;
-  throw new RegistryError('unavailable', issuerNotAnswering, { retryAfter: 5 });
+  throw issuerNotAnswering();
 };
 
 /** Why a token is invalid, for the log. Null if the token is not the cause. */

@@ -299,11 +299,8 @@ export function listTags(resource: Pick<Resource, 'versions' | 'latest'>, last: 
 
 /** Ignoring case first, as the specification asks. */
 function inOrder(a: string, b: string): number {
+  const compare = (one: string, other: string) => (one === other ? 0 : one < other ? -1 : 1);
   return compare(a.toLowerCase(), b.toLowerCase()) || compare(a, b);
-}
-
-function compare(a: string, b: string): number {
-  return a === b ? 0 : a < b ? -1 : 1;
 }
 
 /** Error codes of the OCI distribution specification. */

@@ -9,7 +9,7 @@ import { sharing } from './caching.ts';
 import type { Links } from '../../site/links.ts';
 import { organizationPage, publishedSites } from '../../site/pages/listings.ts';
 import { answerMethod } from '../methods.ts';
-import { prefersPage, type ReadRequest } from './read-request.ts';
+import type { ReadRequest } from './read-request.ts';
 import { pageOf, sendJson, wantsPage } from './views.ts';
 import { bytesOf, pageSharing, sendPage, sizeOf, type PageOptions } from '../send-page.ts';
 import { nothingHere } from '../error-answers.ts';
@@ -23,7 +23,7 @@ import { dependantRecord, placeOfUse } from '../v1/dependant-routes.ts';
 export type SendListing = (read: ReadRequest, org: string, type: ResourceType | null) => Promise<void>;
 
 export const sendListing: SendListing = async (read, org, type) => {
-  const { context, principal, request } = read;
+  const { context, principal } = read;
   const { registry, site } = context;
   const resources = await listReadable(registry, principal, { org, ...(type !== null && { type }) });
   const sites = type === null ? await publishedSites(site, principal, org) : [];
@@ -32,7 +32,7 @@ export const sendListing: SendListing = async (read, org, type) => {
   const visibility = principal.kind === 'anonymous' ? 'public' : 'private';
   if (answerMethod(read, visibility)) return;
   const keep: PageOptions['keep'] = (sent, bytes) => read.keep?.(null, sent, bytes);
-  if (!new URLSearchParams(read.query).has('format') && prefersPage(request.headers.accept)) {
+  if (wantsPage(read)) {
     const isPublic = visibility === 'public';
     const headers = pageSharing(registry.config, { isPublic, by: 'reader', keys: [organizationKey(org)] });
     const make = async () => bytesOf(await organizationPage(site, org, type, resources, sites));

@@ -28,7 +28,7 @@ import { corsHeaders, flattenFields } from '../headers.ts';
 import { sharingOf, type Lifetime } from './caching.ts';
 import type { Site } from '../../site/site.ts';
 import { sendListing, type SendListing, sendDependants, sendGraph } from './listing-handler.ts';
-import { memoize, prefersPage, chooseType, splitTarget, type ReadRequest } from './read-request.ts';
+import { memoize, chooseType, splitTarget, type ReadRequest } from './read-request.ts';
 import { answerMethod } from '../methods.ts';
 import type { Hits } from '../fast-path.ts';
 import type { ReadLimit } from '../rate-limit.ts';
@@ -36,7 +36,15 @@ import { findRejected } from '../../sync/owners/describe-followed.ts';
 import { sendSite } from '../../sites/server/send-site.ts';
 import { sendProof } from './public-log-handler.ts';
 import { createSendResourcePage, sendUnpublished, type SendResourcePage } from './resource-pages.ts';
-import { sendAttestation, sendManifest, sendProvenance, sendReport, sendVersions, sendValue } from './views.ts';
+import {
+  sendAttestation,
+  sendManifest,
+  sendProvenance,
+  sendReport,
+  sendVersions,
+  sendValue,
+  wantsPage,
+} from './views.ts';
 import { comparedWith } from '../../model/compared-with.ts';
 import { comparisonOf } from '../../registry/compare-versions.ts';
 import { diffMarkdown, diffPage } from '../../site/pages/diff-page.ts';
@@ -112,7 +120,7 @@ async function answer(read: ReadRequest, address: Address | null, send: Send): P
 /** Of what does not exist, its organization's members see why its document was rejected, on a page. */
 async function answerAbsent(read: ReadRequest, address: ResourceAddress): Promise<void> {
   const isLatest = address.selector.kind === 'latest';
-  const isPage = address.view === 'page' || (address.view === 'document' && wantsPage(read, address));
+  const isPage = address.view === 'page' || (address.view === 'document' && address.format === null && wantsPage(read));
   const rejected =
     isLatest && isPage ? await findRejected(read.context.registry, read.principal, address.coordinate) : null;
   if (rejected === null) throw new RegistryError('not_found', nothingHere);
@@ -143,7 +151,7 @@ async function sendView(read: ReadRequest, granted: Granted, address: ResourceAd
   if (isDiff && selector.kind === 'latest') return sendDiff(read, granted, view, null);
   const selected = grantVersion(granted, selector);
   if (selected === null) {
-    const isPage = view === 'page' || (view === 'document' && wantsPage(read, address));
+    const isPage = view === 'page' || (view === 'document' && address.format === null && wantsPage(read));
     if (selector.kind === 'latest' && isPage) return sendUnpublished(read, granted);
     throw new RegistryError('not_found', explainAbsence(granted.resource, selector));
   }
@@ -158,17 +166,9 @@ async function sendView(read: ReadRequest, granted: Granted, address: ResourceAd
   if (view === 'image') return sendImage(read, selected.granted, address.part!, lifetime);
   if (view === 'document' && read.query === 'proof') return sendProof(read, selected.granted);
   if (view !== 'document') return send.page(read, selected.granted, view, address.part);
-  return wantsPage(read, address)
+  return address.format === null && wantsPage(read)
     ? send.page(read, selected.granted, 'page')
     : send.document(read, selected.granted, address);
-}
-
-/**
- * Whether a URL that serves documents and pages should send the page. A format in the URL wins over
- * `Accept`.
- */
-function wantsPage({ request, query }: ReadRequest, { format }: ResourceAddress): boolean {
-  return format === null && !query.includes('format=') && prefersPage(request.headers.accept);
 }
 
 /**
