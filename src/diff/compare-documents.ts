@@ -19,7 +19,8 @@ import {
 import { createUnit, createWalk, TooMuch, type Unit, type Walk } from './walk.ts';
 import { definitionsOf, definitionFolders } from '../render/schema/schemas.ts';
 import { compareSchemas } from './schema/compare-schemas.ts';
-import { reportPart } from './api/report-part.ts';
+import { createTell } from './api/report-part.ts';
+import type { Pointers } from './report.ts';
 
 /**
  * Compares two published documents. Pure: the same documents give the same changes, whatever the
@@ -88,16 +89,18 @@ function compareJsonSchemas(walk: Walk): ComparedApis {
 }
 
 function compareHeads(root: Unit, before: JsonObject, after: JsonObject): void {
-  const one = (key: string, code: string, says: string) => {
+  for (const [key, code, noun] of [
+    ['$schema', 'dialect', 'dialect'],
+    ['$id', 'id', 'identifier'],
+    ['id', 'id', 'identifier'],
+  ] as const) {
+    // prettier-ignore
     const [old, current] = [textOf(before[key]) || null, textOf(after[key]) || null];
-    if (old === current) return;
-    const message = `${says} ${current ?? 'absent'} instead of ${old ?? 'absent'}.`;
-    const pointers = { before: old === null ? null : `/${key}`, after: current === null ? null : `/${key}` };
-    reportPart(root, 'risky', code, message, { before: old, after: current, at: pointers });
-  };
-  one('$schema', 'dialect-changed', 'The dialect ($schema) is');
-  one('$id', 'id-changed', 'The identifier ($id) is');
-  one('id', 'id-changed', 'The identifier (id) is');
+    const at = { before: old && `/${key}`, after: current && `/${key}` };
+    const tell = createTell(root, { code, subject: `The ${noun} (${key})`, at });
+    if (old !== current)
+      tell('risky', 'changed', `is ${current ?? 'absent'} instead of ${old ?? 'absent'}`, old, current);
+  }
 }
 
 /** Definitions are compared on their own, so that the root changes only where it does itself. */
@@ -109,20 +112,16 @@ function withoutDefinitions(side: Side): Place {
 
 function compareDefinitions(walk: Walk, root: Unit): void {
   const [old, current] = [definitions(walk.before), definitions(walk.after)];
+  const tellOf = (name: string, at: Pointers) =>
+    createTell(root, { code: 'definition', subject: `The definition ${JSON.stringify(name)}`, at });
   for (const [name, place] of old) {
     const other = current.get(name);
+    const tell = tellOf(name, { before: place.pointer, after: null });
     if (other !== undefined) compareSchemas(walk, root, 'both', [place], [other]);
-    else {
-      const says = `The definition ${JSON.stringify(name)} was removed; other schemas may refer to it.`;
-      const at = { before: place.pointer, after: null };
-      reportPart(root, 'risky', 'definition-removed', says, { before: name, at });
-    }
+    else tell('risky', 'removed', 'was removed; other schemas may refer to it', name);
   }
-  for (const [name, { pointer }] of current) {
-    if (old.has(name)) continue;
-    const details = { after: name, at: { before: null, after: pointer } };
-    reportPart(root, 'safe', 'definition-added', `The definition ${JSON.stringify(name)} was added.`, details);
-  }
+  for (const [name, { pointer }] of current)
+    if (!old.has(name)) tellOf(name, { before: null, after: pointer })('safe', 'added', 'was added', null, name);
 }
 
 function definitions(side: Side): Map<string, Place> {

@@ -37,15 +37,8 @@ export function conclude({ walk, root, operations }: ComparedApis): Comparison {
   const collect = (unit: Unit, operation: number | null) => {
     for (const written of unit.facts) {
       const fact = withRules(written);
-      const key = [
-        fact.code,
-        fact.pointers.before,
-        fact.pointers.after,
-        fact.direction,
-        fact.before,
-        fact.after,
-        fact.message,
-      ].join('\n');
+      const { code, pointers, direction, before, after, message } = fact;
+      const key = [code, pointers.before, pointers.after, direction, before, after, message].join('\n');
       const group = groups.get(key) ?? { fact, decidedBy: new Set(), order: groups.size, operations: new Set() };
       groups.set(key, group);
       group.decidedBy.add(fact.decidedBy);
@@ -73,6 +66,7 @@ export function conclude({ walk, root, operations }: ComparedApis): Comparison {
       rank(a) - rank(b) || compareNumbers(first(a), first(b)) || compareTexts(a.fact, b.fact) || a.order - b.order,
   );
   const fingerprintOf = walk.rules.fingerprints ? createFingerprints(walk) : null;
+  const namesOf = (all: Iterable<number>) => [...all].map((at) => operations[at]!.name);
   let left = maxNames;
   const changes = sorted.slice(0, maxChanges).map(({ fact, decidedBy, operations: reached }): Change => {
     const names = [...reached].sort((a, b) => a - b).slice(0, Math.min(maxOperations, left));
@@ -88,16 +82,10 @@ export function conclude({ walk, root, operations }: ComparedApis): Comparison {
     const isBreak = verdict === 'breaking' || verdict === 'unknown';
     return {
       ...change,
-      operations: names.map((at) => operations[at]!.name),
+      operations: namesOf(names),
       reach: reached.size,
       ...(isBreak &&
-        fingerprintOf && {
-          fingerprint: fingerprintOf(
-            { ...fact, ...cut },
-            [...decidedBy],
-            [...reached].map((at) => operations[at]!.name),
-          ),
-        }),
+        fingerprintOf && { fingerprint: fingerprintOf({ ...fact, ...cut }, [...decidedBy], namesOf(reached)) }),
     };
   });
   return { verdict: worstOf(counts), counts, changes, truncated: sorted.length > maxChanges, reason: null };

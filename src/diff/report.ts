@@ -44,7 +44,7 @@ export function createPair(
   before: Schema,
   after: Schema,
 ): Pair {
-  const { walk, unit, direction, isBranch, isHarmless, beside } = given;
+  const { walk } = given;
   const read = (isListed: boolean) => ({
     before: viewOf(walk.before, before, isListed),
     after: viewOf(walk.after, after, isListed),
@@ -54,7 +54,7 @@ export function createPair(
   const types = { before: typesIn(views.before), after: typesIn(views.after) };
   const { role, isProperty } = describePlace(walk.after, views.after.pointer);
   const isText = !isProperty && (role === 'parameter' || role === 'header');
-  return { walk, unit, direction, isBranch, isHarmless, beside, types, isText, ...views };
+  return { ...given, types, isText, ...views };
 }
 
 /** Whether values that are alternatives in one of two schemas are not such, one by one, in the other. */

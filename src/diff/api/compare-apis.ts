@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../model/json.ts';
 import { entriesOf, listOf, objectOf, textOf } from '../../render/json-value.ts';
-import { membersAt, reportPart, reportTexts } from './report-part.ts';
+import { createTell, membersAt, reportPart, reportTexts } from './report-part.ts';
 import { pairOperations } from './pair-operations.ts';
 import { compareOperation } from './compare-operations.ts';
 import { placeAt, rootOf, type Side } from '../side.ts';
-import { quote } from '../report.ts';
+import { quote, type Pointers } from '../report.ts';
 import { textOfValue } from '../schema/read-schema.ts';
 import { createUnit, type Unit, type Walk } from '../walk.ts';
 
@@ -79,14 +79,12 @@ function compareTags(walk: Walk, root: Unit): void {
     new Map(listOf(document['tags']).map((tag) => [textOf(objectOf(tag)['name']), textOfValue(tag)]));
   const [old, current] = [read(walk.before.document), read(walk.after.document)];
   const at = { before: old.size > 0 ? '/tags' : null, after: current.size > 0 ? '/tags' : null };
-  const add = (code: string, message: string) => reportPart(root, 'docs', code, message, { at });
-  for (const [name, text] of old) {
-    const named = `The tag ${quote(JSON.stringify(name))}`;
-    if (!current.has(name)) add('tag-removed', `${named} was removed.`);
-    else if (current.get(name) !== text) add('tag-changed', `${named} is described in another way.`);
+  for (const name of new Set([...old.keys(), ...current.keys()])) {
+    const tell = createTell(root, { code: 'tag', subject: `The tag ${quote(JSON.stringify(name))}`, at });
+    if (!current.has(name)) tell('docs', 'removed', 'was removed');
+    else if (!old.has(name)) tell('docs', 'added', 'was added');
+    else if (current.get(name) !== old.get(name)) tell('docs', 'changed', 'is described in another way');
   }
-  for (const name of current.keys())
-    if (!old.has(name)) add('tag-added', `The tag ${quote(JSON.stringify(name))} was added.`);
 }
 
 /** Schemas that came or went. What they contain is compared where operations use them. */
@@ -97,12 +95,12 @@ function compareNames(walk: Walk, root: Unit): void {
     const place = placeAt(side, folder(side.document));
     return new Map(entriesOf(place?.value).map(([name]) => [name, place!.pointer]));
   });
-  const tell = (name: string, what: 'removed' | 'added', pointer: string) => {
-    const isGone = what === 'removed';
-    const at = { before: isGone ? `${pointer}/${name}` : null, after: isGone ? null : `${pointer}/${name}` };
-    const message = `Schema ${quote(JSON.stringify(name))} was ${what}.`;
-    reportPart(root, 'safe', `schema-${what}`, message, { [isGone ? 'before' : 'after']: name, at });
-  };
-  for (const [name, pointer] of old!) if (!current!.has(name)) tell(name, 'removed', pointer);
-  for (const [name, pointer] of current!) if (!old!.has(name)) tell(name, 'added', pointer);
+  const tellOf = (name: string, at: Pointers) =>
+    createTell(root, { code: 'schema', subject: `Schema ${quote(JSON.stringify(name))}`, at });
+  for (const [name, pointer] of old!)
+    if (!current!.has(name))
+      tellOf(name, { before: `${pointer}/${name}`, after: null })('safe', 'removed', 'was removed', name);
+  for (const [name, pointer] of current!)
+    if (!old!.has(name))
+      tellOf(name, { before: null, after: `${pointer}/${name}` })('safe', 'added', 'was added', null, name);
 }

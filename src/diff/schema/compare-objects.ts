@@ -19,7 +19,7 @@ export function compareObjects(given: Pair, below: Below): void {
       const others = restOf(after, after.required.has(name));
       if (others !== null && !isUnsent(pair, 'before', schema)) below(schema, others);
     } else if (!isHidden(pair, schema, current)) {
-      compareFlags(pair, { name, before: schema, after: current });
+      compareFlags(pair, name, schema, current);
       compareBlocked(pair, name, schema, current);
       below(schema, current, name);
     }
@@ -303,35 +303,22 @@ function hasFlag(side: Side, schema: Schema, flag: 'readOnly' | 'writeOnly'): bo
   return flatten(side, schema).parts.some(({ value }) => value[flag] === true);
 }
 
-interface Property {
-  name: string;
-  before: Schema;
-  after: Schema;
-}
-
 /** Compares `readOnly` and `writeOnly` of a property: whether it is sent at all. */
-function compareFlags(pair: Pair, property: Property): void {
-  compareFlag(pair, property, 'readOnly', 'read-only');
-  compareFlag(pair, property, 'writeOnly', 'write-only');
-}
-
-function compareFlag(
-  pair: Pair,
-  { name, before, after }: Property,
-  flag: 'readOnly' | 'writeOnly',
-  word: string,
-): void {
-  const [was, is] = [hasFlag(pair.walk.before, before, flag), hasFlag(pair.walk.after, after, flag)];
-  if (was === is) return;
-  const isRequired = (is ? pair.before : pair.after).required.has(name);
-  const [judgement, means, start = ''] = meaningOf(pair, flag, is, isRequired);
-  report(
-    pair,
-    judgement,
-    `${start}${is ? 'became' : 'became-not'}-${word}`,
-    `is ${is ? '' : 'no longer '}${word}${means}`,
-    { before: String(was), after: String(is), about: { before: before[0]!.pointer, after: after[0]!.pointer } },
-  );
+function compareFlags(pair: Pair, name: string, before: Schema, after: Schema): void {
+  const about = { before: before[0]!.pointer, after: after[0]!.pointer };
+  for (const [flag, word] of [
+    ['readOnly', 'read-only'],
+    ['writeOnly', 'write-only'],
+  ] as const) {
+    // prettier-ignore
+    const [was, is] = [hasFlag(pair.walk.before, before, flag), hasFlag(pair.walk.after, after, flag)];
+    if (was === is) continue;
+    const isRequired = (is ? pair.before : pair.after).required.has(name);
+    const [judgement, means, start = ''] = meaningOf(pair, flag, is, isRequired);
+    const [code, says] = is ? ['became', 'is'] : ['became-not', 'is no longer'];
+    const details = { before: `${was}`, after: `${is}`, about };
+    report(pair, judgement, `${start}${code}-${word}`, `${says} ${word}${means}`, details);
+  }
 }
 
 /** The effect of a flag in a direction, with the end of its sentence and the start of its code. */

@@ -2,7 +2,7 @@ import { isObject } from '../../model/json.ts';
 import { objectOf, textOf, entriesOf } from '../../render/json-value.ts';
 import { referenceOf, type Place, type Side, childrenOf, targetOfMapping } from '../side.ts';
 import { isText } from './keywords.ts';
-import { namesOfTypes, textOfValue, typesIn, viewOf, type SchemaView } from './read-schema.ts';
+import { namesOfTypes, textOfValue, typesInCommon, viewOf, type SchemaView } from './read-schema.ts';
 import { deref, type Schema, unionsIn } from './schema-parts.ts';
 import { codeOf, placesOf, quote, report, sayHas, type Below, type Pair } from '../report.ts';
 import { reportLists } from './compare-values.ts';
@@ -42,7 +42,7 @@ export function matchBranches(before: Side, after: Side, old: readonly Branch[],
       ([one, other]) =>
         // Of several, one that has another name is another one.
         (candidates.length === 1 || !isNamed(before, one) || !isNamed(after, other)) &&
-        haveTypeInCommon(before, after, one, other),
+        typesInCommon(viewOf(before, one.schema), viewOf(after, other.schema))?.size !== 0,
     );
     if (alike.length === 1) pair(...alike[0]!);
   }
@@ -85,12 +85,6 @@ function shapeOf(view: SchemaView, isExact: boolean): string | null {
   if (view.properties.size > 0) return JSON.stringify([types, [...view.properties.keys()].sort()]);
   const isValues = isExact && view.values !== null;
   return types.length === 0 ? null : `${types.join()}${isValues ? ' values' : ''}`;
-}
-
-function haveTypeInCommon(before: Side, after: Side, one: Branch, other: Branch): boolean {
-  const [old, current] = [typesIn(viewOf(before, one.schema)), typesIn(viewOf(after, other.schema))];
-  const names = (types: ReadonlySet<string>) => [...types].map((type) => (type === 'integer' ? 'number' : type));
-  return !old || !current || names(old).some((type) => names(current).includes(type));
 }
 
 function isNamed(side: Side, { place }: Branch): boolean {

@@ -1,5 +1,5 @@
 import { areApart, limitOf, coversTypes } from './schema-parts.ts';
-import { typesIn, viewOf, type SchemaView } from './read-schema.ts';
+import { typesIn, typesInCommon, viewOf, type SchemaView } from './read-schema.ts';
 import { isRestriction } from './keywords.ts';
 
 const maxDepth = 3;
@@ -8,28 +8,16 @@ const maxDepth = 3;
 export function areDisjoint(a: SchemaView, b: SchemaView, depth = maxDepth): boolean {
   if (a.isNever || b.isNever) return true;
   if (a.values !== null && b.values !== null && a.values.value.isDisjointFrom(b.values.value)) return true;
-  const types = typesInCommon(typesIn(a), typesIn(b));
+  const types = typesInCommon(a, b);
   if (types !== null) {
-    if (types.length === 0) return true;
-    if (types.every((type) => type === 'integer' || type === 'number') && haveOtherNumbers(a, b)) return true;
-    if (types.every((type) => type === 'object') && (haveOtherTags(a, b, depth) || areExclusive(a, b))) return true;
+    if (types.size === 0) return true;
+    if (types.isSubsetOf(new Set(['integer', 'number'])) && haveOtherNumbers(a, b)) return true;
+    if (types.isSubsetOf(new Set(['object'])) && (haveOtherTags(a, b, depth) || areExclusive(a, b))) return true;
   }
   if (depth === 0) return false;
   const isApart = ({ side, unions }: SchemaView, from: SchemaView) =>
     unions.some(({ branches }) => branches.every((branch) => areDisjoint(viewOf(side, [branch]), from, depth - 1)));
   return isApart(a, b) || isApart(b, a);
-}
-
-/** Null: any. */
-function typesInCommon(one: ReadonlySet<string> | null, other: ReadonlySet<string> | null): string[] | null {
-  if (one === null || other === null) {
-    const types = one ?? other;
-    return types && [...types];
-  }
-  return [...one.union(other)].filter((type) => {
-    const wider = type === 'integer' ? 'number' : type;
-    return (one.has(type) || one.has(wider)) && (other.has(type) || other.has(wider));
-  });
 }
 
 /** Whether one's numbers end before the other's begin. */

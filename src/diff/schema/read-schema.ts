@@ -146,7 +146,15 @@ function typesOf(flat: Flat): SchemaView['types'] {
   return { value, pointer: first.pointer, isStated: stated.length > 0 };
 }
 
-function intersect(one: Set<string>, other: Set<string>): Set<string> {
+/** The types that two schemas both allow. Null: any. */
+export function typesInCommon(one: SchemaView, other: SchemaView): Set<string> | null {
+  const [types, others] = [typesIn(one), typesIn(other)];
+  if (types && others) return intersect(types, others);
+  const stated = types ?? others;
+  return stated && new Set(stated);
+}
+
+function intersect(one: ReadonlySet<string>, other: ReadonlySet<string>): Set<string> {
   const both = new Set([...one].filter((name) => other.has(name) || (name === 'integer' && other.has('number'))));
   if (other.has('integer') && one.has('number')) both.add('integer');
   return both;
