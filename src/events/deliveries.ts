@@ -1,6 +1,6 @@
 import { deliveryRef, type Attempt, type Webhook, eventIdPrefix, parseDeliveryRef } from '../model/event.ts';
 import { type Registry, newId } from '../registry/registry.ts';
-import { claimDelivery, finishDelivery, noteHealth, longestDelay, waitsUntil } from './delivery.ts';
+import { beginAttempt, claimDelivery, finishDelivery, noteHealth, longestDelay, waitsUntil } from './delivery.ts';
 import { disableWebhook, findWebhook, auditEndpoint, auditId } from './endpoints.ts';
 import { findWatch, watchedOrganizations, watchesOn } from '../registry/keys/watches.ts';
 import { tryMail } from './try-mail.ts';
@@ -42,9 +42,7 @@ export async function tryDelivery(
   if (claimed.state === 'waits') return claimed.until;
   if (claimed.state !== 'ours') return null;
   if (webhook.state === 'disabled') {
-    const at = registry.now().toISOString();
-    const attempt: Attempt = { at, status: null, milliseconds: 0, error: 'The endpoint is disabled.' };
-    await finishDelivery(registry, name, by, attempt, true);
+    await finishDelivery(registry, name, by, beginAttempt(registry)(null, 'The endpoint is disabled.'), true);
     return null;
   }
   const attempt = await sendEvent(registry, webhook, claimed.delivery.event, options);

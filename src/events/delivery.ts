@@ -38,6 +38,12 @@ export const longestDelay = Math.max(...delays) * (1 + spread);
 const lease = 60_000;
 const keptAttempts = 20;
 
+/** Begins an attempt. What it returns ends it: with the status, if there was an answer, and what went wrong. */
+export function beginAttempt({ now }: Pick<Registry, 'now'>): (status: number | null, error: string | null) => Attempt {
+  const [at, startedAt] = [now().toISOString(), performance.now()];
+  return (status, error) => ({ at, status, milliseconds: Math.round(performance.now() - startedAt), error });
+}
+
 /** Creates a delivery of an event to an endpoint, or returns the existing one. */
 export async function createDelivery(
   registry: Registry,

@@ -27,19 +27,8 @@ const pinsEvery = 60_000;
 /** What receives events of an organization: an endpoint, or a person who watches. */
 type Endpoint = Webhook | PersonsWatch;
 
-/** Finds what changed since it last looked, and creates the deliveries. */
-export interface Recorder {
-  /**
-   * Reads every ref of every organization with endpoints. Logs refs that cannot be read; the next
-   * call tries them again.
-   */
-  recordAll(): Promise<void>;
-  /** Reads one ref that was just appended to. */
-  recordOne(name: string): Promise<void>;
-}
-
 /**
- * Creates a recorder. Code that publishes does not know about it: events come from comparing each
+ * Creates what finds what changed since it last looked, and creates the deliveries. Code that publishes does not know about it: events come from comparing each
  * generation of a record with the one before. So no publish can lose its events, and finding them
  * twice is harmless. `url`: public base URL. Calls `found` for each delivery. Stops early when the
  * signal aborts.
@@ -49,7 +38,7 @@ export function createRecorder(
   url: string,
   signal: AbortSignal,
   onDelivery: (delivery: Delivery) => void,
-): Recorder {
+) {
   /** By ref: the generation up to which all deliveries exist for the endpoints in `served`. */
   const generations = new Map<string, number>();
   /** By organization: when its consumers were last looked at, by the monotonic clock. */
@@ -177,7 +166,11 @@ export function createRecorder(
   }
 
   return {
-    async recordAll() {
+    /**
+     * Reads every ref of every organization with endpoints. Logs refs that cannot be read; the next
+     * call tries them again.
+     */
+    async recordAll(): Promise<void> {
       const names = await Array.fromAsync(registry.refs.list('webhooks/'));
       const watched = registry.config.mail === null ? [] : await watchedOrganizations(registry);
       for (const org of new Set([...names.map((name) => name.split('/')[1]!), ...watched]))
@@ -188,7 +181,8 @@ export function createRecorder(
         await recordAudit(org);
       }
     },
-    async recordOne(name) {
+    /** Reads one ref that was just appended to. */
+    async recordOne(name: string): Promise<void> {
       const [kind, org] = name.split('/');
       if (!eventKinds.includes(kind!)) return;
       const endpoints = await endpointsOf(org!);

@@ -18,6 +18,7 @@ import { readProxies } from '../config/environment.ts';
 import { proxyFor, type Proxies } from '../model/proxy.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { isPublicAddress, lookup, lookupAmong, type Lookup } from '../source/location.ts';
+import { beginAttempt } from './delivery.ts';
 import { hostOf, readEndpointUrl, secretsAt, wholeUrl } from './endpoints.ts';
 import type { Registry } from '../registry/registry.ts';
 import { untilAborted } from '../scheduling/waiting.ts';
@@ -214,12 +215,8 @@ export async function sendEvent(
 ): Promise<Attempt> {
   const now = registry.now();
   const { type, body } = payloadOf(webhook.format ?? 'cloudevents', event);
-  const startedAt = performance.now();
+  const attempt = beginAttempt(registry);
   const signal = AbortSignal.timeout(timeLimit);
-  const attempt = (status: number | null, error: string | null): Attempt => {
-    const milliseconds = Math.round(performance.now() - startedAt);
-    return { at: now.toISOString(), status, milliseconds, error };
-  };
   try {
     const signatures = secretsAt(registry, webhook, now).map((secret) => new Signer(secret).sign(event.id, now, body));
     const headers = {

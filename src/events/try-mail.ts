@@ -8,7 +8,7 @@ import { type Event, deliveryRef, type Attempt, type Delivery, dueFor } from '..
 import { siteCoordinate, parseSite } from '../sites/model/documentation-site.ts';
 import { readerOf } from '../registry/keys/keys.ts';
 import { findReadable } from '../registry/readable.ts';
-import { claimDelivery, finishDelivery } from './delivery.ts';
+import { beginAttempt, claimDelivery, finishDelivery } from './delivery.ts';
 import { readSecret } from '../config/environment.ts';
 import type { MailConfig } from '../config.ts';
 import { newsOf } from './send-event.ts';
@@ -71,9 +71,7 @@ export async function tryMail(
       : await sendMail(registry, mail, { to: to!, events, unsubscribe: ending, manage: `${url}/console/-/watches` });
   for (const each of all) {
     const isSent = events.includes(each);
-    const result: Attempt = isSent
-      ? attempt!
-      : { at: registry.now().toISOString(), status: null, milliseconds: 0, error: 'The person may not read it.' };
+    const result = isSent ? attempt! : beginAttempt(registry)(null, 'The person may not read it.');
     // A mail that was not taken is tried again with the oldest.
     if (isSent && attempt!.error !== null && each.id !== event) continue;
     await finishDelivery(registry, deliveryRef(org, id, each.id), by, result, !isSent);
@@ -118,15 +116,8 @@ interface News {
  * it as plain text on one line, and never in an address: nodemailer encodes headers, and what it gets has no
  * control characters.
  */
-export async function sendMail({ now }: Pick<Registry, 'now'>, config: MailConfig, news: News): Promise<Attempt> {
-  const startedAt = performance.now();
-  const at = now().toISOString();
-  const attempt = (error: string | null): Attempt => ({
-    at,
-    status: null,
-    milliseconds: Math.round(performance.now() - startedAt),
-    error,
-  });
+export async function sendMail(registry: Pick<Registry, 'now'>, config: MailConfig, news: News): Promise<Attempt> {
+  const attempt = beginAttempt(registry);
   try {
     const { createTransport } = await import('nodemailer');
     const { hostname: host, port, protocol, username } = new URL(config.smtp);
@@ -163,10 +154,10 @@ export async function sendMail({ now }: Pick<Registry, 'now'>, config: MailConfi
         'Auto-Submitted': 'auto-generated',
       },
     });
-    return attempt(null);
+    return attempt(null, null);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    return attempt(`The mail was not taken: ${(code ?? message).slice(0, 200)}.`);
+    return attempt(null, `The mail was not taken: ${(code ?? message).slice(0, 200)}.`);
   }
 }
 

@@ -75,8 +75,8 @@ export interface Unit {
   name: string;
   inputs: Digest;
   items: Item[];
-  /** Files that are repeated under another base. */
-  again: { from: string; to: string } | null;
+  /** Files that are repeated under another base. Absent or null: none. */
+  again?: { from: string; to: string } | null;
 }
 
 /** File extensions of the codings, besides the plain file. */
@@ -103,11 +103,10 @@ export function resourceItems(resource: Resource, isSigned: boolean): Item[] {
     const pinned = `${base}@${version.label}`;
     return isServed(version) ? versionItems(resource, pinned, isSigned) : goneItems(pinned);
   });
-  const page: Item = { ask: base, accept: html, file: `${base.slice(1)}/index.html`, kind: 'users', isCoded: true };
-  const history = [record(`${base}/versions`, 'versions'), recordPage(`${base}/versions`, 'versions-page')];
+  const history = [record(`${base}/versions`, 'versions'), pageItem(`${base}/versions`, 'versions-page')];
   // The pages of its versions lead to it.
   const users = resource.versions.some(isServed) ? listingItems(`${base}/dependants`) : [];
-  return [...versions, ...history, ...users, ...(resource.latest === null ? [page] : [])];
+  return [...versions, ...history, ...users, ...(resource.latest === null ? [pageItem(base, 'users')] : [])];
 }
 
 /** Whether a version has files. A withdrawn version has only a page that says so. */
@@ -116,7 +115,6 @@ export function isServed({ status }: Version): boolean {
 }
 
 function versionItems({ type }: Resource, pinned: string, isSigned: boolean): Item[] {
-  const coded = (ask: string, kind: FileKind, file = ask): Item => ({ ask, file: file.slice(1), kind, isCoded: true });
   return [
     coded(`${pinned}.json`, 'json'),
     coded(`${pinned}.yaml`, 'yaml'),
@@ -126,13 +124,18 @@ function versionItems({ type }: Resource, pinned: string, isSigned: boolean): It
     record(`${pinned}/provenance`, 'record'),
     record(`${pinned}/manifest`, 'record'),
     ...(isSigned ? [record(`${pinned}/attestation`, 'record')] : []),
-    recordPage(`${pinned}/report`, 'record-page'),
-    recordPage(`${pinned}/provenance`, 'record-page'),
-    recordPage(`${pinned}/diff`, 'diff-page'),
+    pageItem(`${pinned}/report`, 'record-page'),
+    pageItem(`${pinned}/provenance`, 'record-page'),
+    pageItem(`${pinned}/diff`, 'diff-page'),
     { ...coded(`${pinned}/diff.json`, 'diff'), isCoded: false },
     coded(`${pinned}/diff.md`, 'diff-markdown'),
     ...(type === 'apis' ? [coded(`${pinned}/try`, 'try', `${pinned}/try/index.html`)] : []),
   ];
+}
+
+/** A file that has every coding. */
+export function coded(ask: string, kind: FileKind, file = ask): Item {
+  return { ask, file: file.slice(1), kind, isCoded: true };
 }
 
 function record(ask: string, kind: FileKind): Item {
@@ -143,28 +146,18 @@ function record(ask: string, kind: FileKind): Item {
 export function partItems(ask: string, page: string): Item[] {
   const folder = ask.slice(0, -'index.html'.length);
   const links = page.matchAll(/<a href="[^"#]*\/(part-[a-z0-9-]+)[#"]/g);
-  return [...new Set([...links].map(([, name]) => name!))].map((name) => ({
-    ask: `${folder}${name}`,
-    file: `${folder.slice(1)}${name}/index.html`,
-    kind: 'part',
-    isCoded: true,
-  }));
+  return [...new Set([...links].map(([, name]) => name!))].map((name) =>
+    coded(`${folder}${name}`, 'part', `${folder}${name}/index.html`),
+  );
 }
 
 /** The images that a page of this version shows. `pinned`: the path of the version. */
 export function imageItems(pinned: string, page: string): Item[] {
   const images = page.matchAll(/<img src="[^"]*\/(image-[0-9a-f]{16}\.([a-z]+))"/g);
   return [...new Map([...images].map(([, name, type]) => [name!, type!]))].map(([name, type]) => ({
-    ask: `${pinned}/${name}`,
-    file: `${pinned.slice(1)}/${name}`,
-    kind: type === 'svg' ? 'drawing' : 'image',
+    ...coded(`${pinned}/${name}`, type === 'svg' ? 'drawing' : 'image'),
     isCoded: false,
   }));
-}
-
-/** The page of metadata at the same URL as its data. */
-function recordPage(ask: string, kind: FileKind): Item {
-  return { ask, accept: html, file: `${ask.slice(1)}/index.html`, kind, isCoded: true };
 }
 
 /** The page for a URL whose bytes were deleted on purpose. */
@@ -189,17 +182,11 @@ export function listingItems(path: string): Item[] {
 
 /** A page at a URL that programs may request too. */
 function pageItem(path: string, kind: FileKind): Item {
-  return {
-    ask: path,
-    accept: html,
-    file: `${path === '/' ? '' : path.slice(1)}/index.html`.replace(/^\//, ''),
-    kind,
-    isCoded: true,
-  };
+  return { ...coded(path, kind, `${path === '/' ? '' : path}/index.html`), accept: html };
 }
 
 export function discoveryItem(path: string): Item {
-  return { ask: path, file: path.slice(1), kind: path === catalogPath ? 'catalog' : 'discovery', isCoded: true };
+  return coded(path, path === catalogPath ? 'catalog' : 'discovery');
 }
 
 /** The home page, the search page, and the search index for browsers. */
@@ -210,7 +197,7 @@ export function frontItems(): Item[] {
 
 /** A file of the search index. */
 export function shardItem(path: string): Item {
-  return { ask: `/search/${path}`, file: `search/${path}`, kind: 'index', isCoded: true };
+  return coded(`/search/${path}`, 'index');
 }
 
 /** The documentation, for people and in Markdown, and its search index. */
@@ -218,7 +205,7 @@ export function docItems({ docs }: Pick<Site, 'docs'>): Item[] {
   const pages = docs.flatMap(({ name }): Item[] => {
     const ask = docMarkdownPath(name);
     const page = { ...pageItem(docPath(name), 'plain-page'), file: ask.slice(1).replace(/md$/, 'html') };
-    return [page, { ask, file: ask.slice(1), kind: 'doc-markdown', isCoded: true }];
+    return [page, coded(ask, 'doc-markdown')];
   });
   return [...pages, shardItem('docs.json')];
 }
@@ -226,16 +213,11 @@ export function docItems({ docs }: Pick<Site, 'docs'>): Item[] {
 /** The public log as it is at a checkpoint, whose bytes are given: it may go on while the build reads its tiles. */
 export function logItems(checkpoint: Checkpoint): Item[] {
   const make = async () => Buffer.from(formatNote(checkpoint.note));
-  const log = (path: string, kind: FileKind, isCoded = false): Item => ({
-    ask: `/log/${path}`,
-    file: `log/${path}`,
-    kind,
-    isCoded,
-  });
+  const log = (path: string): Item => ({ ...coded(`/log/${path}`, 'log'), isCoded: false });
   return [
-    ...['key', 'key.pem', 'key.proof'].map((path) => log(path, 'log')),
-    { ...log('checkpoint', 'log'), make },
-    ...tilesOf(checkpoint.size).map((tile) => log(tilePath(tile), 'log-tile', true)),
+    ...['key', 'key.pem', 'key.proof'].map(log),
+    { ...log('checkpoint'), make },
+    ...tilesOf(checkpoint.size).map((tile) => coded(`/log/${tilePath(tile)}`, 'log-tile')),
   ];
 }
 
@@ -247,9 +229,6 @@ export function stillItems({ assets }: Site, problems: readonly string[]): Item[
     ...explained.flatMap((path) => [pageItem(path, 'plain-page'), { ...record(path, 'problem'), isList: false }]),
     { ...absent, accept: html, file: '404.html' },
     { ...absent, file: '404.json' },
-    ...assets.names().map((name): Item => {
-      const path = assets.path(name);
-      return { ask: path, file: path.slice(1), kind: 'asset', isCoded: true };
-    }),
+    ...assets.names().map((name) => coded(assets.path(name), 'asset')),
   ];
 }

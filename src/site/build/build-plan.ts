@@ -5,6 +5,7 @@ import { digestOf, type Digest } from '../../model/digest.ts';
 import { isPublished, nameOf, type Resource } from '../../model/resource.ts';
 import type { PublicSnapshot } from '../../registry/public-snapshot.ts';
 import {
+  coded,
   discoveryItem,
   docItems,
   frontItems,
@@ -77,7 +78,7 @@ export async function planBuild(
   }
   for (const coordinate of deleted) {
     const name = nameOf(coordinate);
-    units.push({ name, inputs: inputs('deleted'), items: goneItems(`/${name}`), again: null });
+    units.push({ name, inputs: inputs('deleted'), items: goneItems(`/${name}`) });
   }
   units.push(...(await planSites(site, { resources, sites }, inputs)));
   const listed = resources.filter(isPublished);
@@ -96,7 +97,6 @@ export async function planBuild(
         namesOf(sites.filter((each) => each.org === org)),
       ),
       items: [...pages, ...feeds],
-      again: null,
     });
   }
   const place = {
@@ -109,11 +109,11 @@ export async function planBuild(
   const discovery = discoveryPaths(place, listed).filter((path) => !path.startsWith('/feeds/'));
   const titles = listed.map(({ org }) => [organizationTitle(site, org), teamsOf(site.registry.config, org)]);
   const front = [...frontItems(), ...discovery.map(discoveryItem)];
-  units.push({ name: 'front', inputs: inputs(listed, titles, namesOf(sites)), items: front, again: null });
-  units.push({ name: 'docs', inputs: inputs(site.docs), items: docItems(site), again: null });
+  units.push({ name: 'front', inputs: inputs(listed, titles, namesOf(sites)), items: front });
+  units.push({ name: 'docs', inputs: inputs(site.docs), items: docItems(site) });
   if (checkpoint !== null)
-    units.push({ name: 'log', inputs: inputs(formatNote(checkpoint.note)), items: logItems(checkpoint), again: null });
-  units.push({ name: 'still', inputs: inputs(), items: stillItems(site, problems), again: null });
+    units.push({ name: 'log', inputs: inputs(formatNote(checkpoint.note)), items: logItems(checkpoint) });
+  units.push({ name: 'still', inputs: inputs(), items: stillItems(site, problems) });
   return units;
 }
 
@@ -178,12 +178,7 @@ async function planSites(
     const named = Object.entries(pages).map(([path, { facts }]) => [path, facts.title, facts.order, facts.hidden]);
     const others = settings.versions.flatMap((version) => sites.filter(({ slug }) => slug === version.site));
     const frame = inputs(settings, named, Object.keys(files), renderer, others.map(siteAddress));
-    const item = (path: string, kind: FileKind, file = path): Item => ({
-      ask: `${address}/${path}`,
-      file: `${address.slice(1)}/${file}`,
-      kind,
-      isCoded: true,
-    });
+    const item = (path: string, kind: FileKind, file = path) => coded(`${address}/${path}`, kind, `${address}/${file}`);
     for (const [path, page] of Object.entries(pages)) {
       const versions = page.facts.embeds.map(({ coordinate }) => embeds[coordinate] ?? null);
       units.push({
@@ -196,7 +191,6 @@ async function planSites(
           },
           { ...item(path, 'site-markdown'), make: () => bytesOf(siteMarkdown(site, open, placed, anonymous, page)) },
         ],
-        again: null,
       });
     }
     const items = [
@@ -206,7 +200,7 @@ async function planSites(
       ),
     ];
     const all = inputs(deploymentsOf(record), deployment, contents);
-    units.push({ name: address.slice(1), inputs: all, items, again: null });
+    units.push({ name: address.slice(1), inputs: all, items });
   }
   return units;
 }

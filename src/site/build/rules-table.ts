@@ -3,7 +3,7 @@ import { readerOf } from '../../model/label.ts';
 import type { Digest } from '../../model/digest.ts';
 import type { PublicSnapshot } from '../../registry/public-snapshot.ts';
 import { isServed, latestBases } from './build-items.ts';
-import type { BuildManifest, Fields } from './build-folder.ts';
+import type { BuildManifest, BuiltFile, Fields } from './build-folder.ts';
 import { statusHeaders, versionLinks } from '../links.ts';
 import type { ProblemKind } from '../pages/message-pages.ts';
 import type { Site } from '../site.ts';
@@ -83,12 +83,7 @@ export function rulesTable({ site, snapshot, codings, headers, units, problems, 
   return table;
 }
 
-function addResource(
-  table: RulesTable,
-  site: Site,
-  resource: Resource,
-  files: BuildManifest['units'][string]['files'],
-): void {
+function addResource(table: RulesTable, site: Site, resource: Resource, files: readonly BuiltFile[]): void {
   const base = `/${nameOf(resource)}`;
   const byPath = new Map(files.map((file) => [`/${file.path}`, file]));
   for (const version of resource.versions) {
@@ -97,17 +92,18 @@ function addResource(
       table.gone.push({ path, isWhole: false });
       continue;
     }
-    const endings = ['.json', '.yaml'].flatMap((format) => ['', '.gz', '.br', '.zst'].map((coding) => format + coding));
-    const digests = endings.flatMap((ending): [string, Digest][] => {
-      const digest = byPath.get(`${path}${ending}`)?.digest;
-      return digest === undefined ? [] : [[ending, digest]];
-    });
+    const plain = ['.json', '.yaml'];
+    const endings = plain.flatMap((format) => ['', '.gz', '.br', '.zst'].map((coding) => format + coding));
+    const valuesOf = <T>(some: readonly string[], of: (file: BuiltFile) => T | undefined) =>
+      some.flatMap((ending): [string, T][] => {
+        const file = byPath.get(`${path}${ending}`);
+        const value = file && of(file);
+        return value === undefined ? [] : [[ending, value]];
+      });
     const policy = byPath.get(`${path}/try/index.html`)?.policy ?? null;
     const pagePolicy = byPath.get(`${path}/index.html`)?.policy ?? null;
-    const sizes = ['.json', '.yaml'].flatMap((ending): [string, number][] => {
-      const size = byPath.get(`${path}${ending}`)?.size;
-      return size === undefined ? [] : [[ending, size]];
-    });
+    const digests = valuesOf(endings, ({ digest }) => digest);
+    const sizes = valuesOf(plain, ({ size }) => size);
     table.versions.push({ path, headers: ownHeaders(site, resource, version), policy, pagePolicy, digests, sizes });
   }
   const latest = latestBases(resource);
