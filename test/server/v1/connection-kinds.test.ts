@@ -89,6 +89,25 @@ test.each(connected)(
   },
 );
 
+test.each(kinds)(
+  'the connection of a site to %s is sent back as it was read, also without it',
+  async (...[, url, name]) => {
+    const { api } = await open(url);
+    await using _ = api;
+    const place = '/v1/sites/guide/connection';
+    await api.call('POST', '/v1/sites', { body: { title: 'Guide', slug: 'guide' } });
+    expect((await api.call('PUT', place, { body: { repository: url, folder: 'docs' } })).status).toBe(200);
+    const { json, text } = await api.call('GET', place);
+    const body = Object.fromEntries(['repository', 'branch', 'folder', 'credential'].map((each) => [each, json[each]]));
+    expect(body['repository']).toBe(name ?? url);
+    const before = await audit(api);
+    expect(await api.call('PUT', place, { body })).toMatchObject({ status: 200, text });
+    expect(await audit(api)).toEqual(before);
+    await api.call('DELETE', place);
+    expect((await api.call('PUT', place, { body })).json).toMatchObject(body);
+  },
+);
+
 test('a name is that of a folder which the organization follows, and of one file that its sync found', async () => {
   const { api, repository, follow: begin } = await open('/srv/apis', { allowLocalRepositories: false });
   await using _ = api;
@@ -100,4 +119,7 @@ test('a name is that of a folder which the organization follows, and of one file
   expect(await connect('/srv/apis', 'pay.json')).toBe(403);
   expect(await connect('apis', 'secret.json')).toBe(403);
   expect(await connect('other', 'pay.json')).toBe(400);
+  const another = { url: '/opt/apis', branch: null, credential: null, discover: '', visibility: 'public', validation: 'lenient' } as const; // prettier-ignore
+  await follow(api.registry, 'acme', another);
+  expect(await connect('apis', 'pay.json')).toBe(409);
 });
