@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { formatPrincipal, type Principal } from '../../src/model/access.ts';
 import { decide, listHeld, whyNotDecide } from '../../src/registry/approval/decide.ts';
 import { noteSignIn } from '../../src/registry/keys/people.ts';
+import { changeStatus } from '../../src/registry/change-version.ts';
 import { createKey, revokeKey } from '../../src/registry/keys/keys.ts';
 import { findResource } from '../../src/registry/lives.ts';
 import { publish } from '../../src/registry/publish.ts';
@@ -143,6 +144,18 @@ describe('a break that comes through a reference into the registry', () => {
     const sender = { kind: 'key', id: key.id, org: 'acme', scopes: ['publish'], resources: null } as const;
     await upload('1.1.0', ['amount'], formatPrincipal({ ...sender, ...(given && { job: given }) }));
     await revokeKey(registry, 'acme', key.id, { actor: `user:${personOf(bob).id}`, origin: null });
+    await push('two');
+    expect((await whyNot()).reasons).toEqual(annAlone);
+  });
+
+  test('was written by whoever yanked the version that the reference meant', async () => {
+    const { registry, upload, push, whyNot } = await scene();
+    await upload('1.0.0', ['amount'], `user:https://login.test#${cid.name}`);
+    await upload('1.1.0', [], `user:https://login.test#${cid.name}`);
+    await push('one');
+    const yanked = { state: 'yanked', reason: 'Wrong.' } as const;
+    const schema = { org: 'acme', type: 'schemas', slug: 'money' } as const;
+    await changeStatus(registry, schema, '1.1.0', yanked, { actor: byAnn, origin: null });
     await push('two');
     expect((await whyNot()).reasons).toEqual(annAlone);
   });

@@ -101,14 +101,17 @@ async function authorsBetween(
   seen: Set<Digest>,
 ): Promise<HeldAuthor[]> {
   const { coordinate } = parseCoordinate(to.coordinate)!;
-  const authors: HeldAuthor[] = [];
-  let isBetween = false;
-  for await (const { action, actor } of registry.refs.history(resourceRef(coordinate))) {
-    if (action === `publish ${from.version}`) break;
-    isBetween ||= action === `publish ${to.version}`;
-    if (isBetween && action.startsWith('publish ') && !actor.startsWith('sync:'))
-      authors.push(...(await makersOf(registry, coordinate.org, actor)));
+  const since: { actor: string; action: string }[] = [];
+  for await (const each of registry.refs.history(resourceRef(coordinate))) {
+    if (each.action === `publish ${from.version}`) break;
+    since.push(each);
   }
+  // Where it means an older version again, whoever yanked the newer one, or pinned latest, wrote what is new.
+  const end = since.findIndex(({ action }) => action === `publish ${to.version}`);
+  const changes = end < 0 ? since : since.slice(end).filter(({ action }) => action.startsWith('publish '));
+  const actors = new Set(changes.map(({ actor }) => actor).filter((actor) => !actor.startsWith('sync:')));
+  const makers = [...actors].map((actor) => makersOf(registry, coordinate.org, actor));
+  const authors = (await Promise.all(makers)).flat();
   const old = await readConfigOf(registry, { manifest: from.digest });
   const now = await readConfigOf(registry, { manifest: to.digest });
   const { commit, job, signer, path, blobs } = now.provenance;
