@@ -59,7 +59,6 @@ const one: Page = {
     const { body } = await perform(request, 'getApproval');
     const { resource, version, state, changes, more, decisions, mayDecide, whyNot, preview, comparedWith } = body;
     const { latest, approvers = [] } = body;
-    const left = more === 0 ? '' : ` ${more} more are not shown.`;
     return {
       eyebrow: resource,
       title: `Version ${version}`,
@@ -76,7 +75,7 @@ const one: Page = {
       sections: [
         {
           title: 'Changes',
-          ...(left !== '' && { lead: left.trim() }),
+          ...(more > 0 && { lead: `${more} more are not shown.` }),
           columns: ['Change', 'Reaches', 'Rule', 'Where'],
           rows: changes.map(({ rule, message, pointer, operations = [], reach = 0 }) => ({
             cells: [

@@ -16,17 +16,15 @@ export const membersPage: Page = {
     assertMay(request, 'admin');
     const { org, context } = request;
     const { registry } = context;
-    const eyebrow = `@${org}`;
     const title = 'Members';
     if (registry.config.login === null) {
       const lead = 'No identity provider is configured, so nobody is a member: keys have the rights.';
-      return { eyebrow, title, lead, sections: [] };
+      return { title, lead, sections: [] };
     }
     const members = (await listMembers(registry, org)).slice(0, maxRows);
     const given = await rightsIn(registry, org);
     const hasSeveral = providersOf(registry.config.login).length > 1;
     return {
-      eyebrow,
       title,
       lead: 'Who may do what here. Give rights to a group of the identity provider, or to one person.',
       actions: [{ text: 'Give rights', href: here(request, '/rights/new'), isMain: true }],

@@ -150,25 +150,24 @@ async function sendManifest(asked: OciRequest, granted: Granted, reference: stri
       : ({ kind: 'version', version: label } as const);
   const selected = selector && grantVersion(granted, selector);
   const lifetime: Lifetime = reference === 'latest' ? 'latest' : 'pinned';
-  if (selected !== null) {
-    const { manifest: digest } = selected.granted.version;
-    const bytes = await readStoredManifest(asked.registry, selected.granted);
-    await send(asked, granted, { digest, type: manifestType, lifetime }, bytes.byteLength, async () => bytes);
-    // The client asks for the blobs next.
-    await asked.index.of(selected.granted).catch(() => undefined);
-    return;
-  }
+  const { digest, bytes } = selected
+    ? { digest: selected.granted.version.manifest, bytes: await readStoredManifest(asked.registry, selected.granted) }
+    : await findReferrer(asked, granted, reference);
+  await send(asked, granted, { digest, type: manifestType, lifetime }, bytes.byteLength, async () => bytes);
+  // The client asks for the blobs next.
+  if (selected) await asked.index.of(selected.granted).catch(() => undefined);
+}
+
+/** The manifest of what is about a version. Throws `not_found`. */
+async function findReferrer(
+  asked: OciRequest,
+  granted: Granted,
+  reference: string,
+): Promise<{ digest: Digest; bytes: Uint8Array }> {
   const version = isDigest(reference) ? await asked.index.holding(granted, reference) : null;
   const referrer = version && (await referrersOf(asked, version)).find((each) => each.descriptor.digest === reference);
   if (!referrer) throw ociError('not_found', 'MANIFEST_UNKNOWN', `The repository has no manifest ${reference}.`);
-  const { bytes, descriptor } = referrer;
-  await send(
-    asked,
-    granted,
-    { digest: descriptor.digest, type: manifestType, lifetime },
-    bytes.byteLength,
-    async () => bytes,
-  );
+  return { digest: referrer.descriptor.digest, bytes: referrer.bytes };
 }
 
 async function sendBlob(asked: OciRequest, granted: Granted, digest: Digest): Promise<void> {

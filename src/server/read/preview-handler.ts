@@ -15,6 +15,9 @@ import type { ServerContext } from '../server-context.ts';
 import { sendSitePreview } from '../../sites/server/send-site.ts';
 import { splitTarget } from './read-request.ts';
 
+/** The token, and the raw path after it. */
+const pattern = /^\/previews\/([^/]+)(\/.*)?$/;
+
 /**
  * `/previews/{token}`: the page of a document as a pull request would publish it, or (with what is
  * below it) a site that is not published. No cache keeps it, no search engine lists it, and no link
@@ -40,22 +43,15 @@ export function createPreviewRoutes(context: ServerContext & { site: Site }, lim
     await sendPage({ request, response }, registry, bytesOf(text), { headers });
   }
 
-  router.get(/^\/previews\/([^/]+)(?:\/.*)?$/, async (request, response) => {
+  router.get(pattern, async (request, response) => {
     nameRoute(request, '/previews/{token}');
     limit?.(request, response);
     const { path, query } = splitTarget(request.url);
-    const [token, rest] = divide(path);
+    const [, token = '', rest = ''] = pattern.exec(path) ?? [];
     const asked = { request, response, principal: principalOf(request) };
     if (await sendSitePreview(context, asked, token, rest, query)) return;
     await sendDocument(rest === '' ? token : '', request, response);
   });
-  router.all(/^\/previews\/([^/]+)(?:\/.*)?$/, onlyGet);
+  router.all(pattern, onlyGet);
   return router;
-}
-
-/** The token in the path of a preview, and the raw path after it. */
-function divide(path: string): [token: string, rest: string] {
-  const whole = path.slice('/previews/'.length);
-  const slash = whole.indexOf('/');
-  return slash < 0 ? [whole, ''] : [whole.slice(0, slash), whole.slice(slash)];
 }

@@ -69,20 +69,13 @@ function encodeCursor(key: string): string {
 export async function sendReport(read: ReadRequest, granted: GrantedVersion, lifetime: Lifetime): Promise<void> {
   const { registry, site } = read.context;
   const report = await readReport(registry, granted);
-  const { resource } = granted;
-  if (wantsPage(read)) {
-    const isForAll = await mayReadFindings(registry, anonymous, report);
-    const shown = isForAll ? report : await showReport(registry, read.principal, report);
-    const by = isForAll ? 'everyone' : 'reader';
-    return sendRecordPage(read, granted, await reportPage(site, granted, shown), {
-      isPrivate: !isForAll && shown === report,
-      by,
-    });
-  }
-  if (await mayReadFindings(registry, anonymous, report)) return sendVersionView(read, granted, lifetime, report);
-  const shown = await showReport(registry, read.principal, report);
-  const seen = shown === report ? ({ ...resource, visibility: 'private' } as const) : resource;
-  await sendVersionView(read, granted, lifetime, shown, sharingOf(registry.config, seen, lifetime, 'reader'));
+  const isForAll = await mayReadFindings(registry, anonymous, report);
+  const by = isForAll ? 'everyone' : 'reader';
+  const shown = isForAll ? report : await showReport(registry, read.principal, report);
+  const isPrivate = !isForAll && shown === report;
+  if (wantsPage(read)) return sendRecordPage(read, granted, await reportPage(site, granted, shown), { isPrivate, by });
+  const seen = isPrivate ? ({ ...granted.resource, visibility: 'private' } as const) : granted.resource;
+  await sendVersionView(read, granted, lifetime, shown, sharingOf(registry.config, seen, lifetime, by));
 }
 
 /**

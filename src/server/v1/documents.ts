@@ -210,19 +210,13 @@ export const documentOperations = {
       const { label, comparison } = await compareUpload(registry, found.value, from, uploadIn(call), turn);
       const forms = ['application/json', 'text/markdown', ...(context.site ? ['text/html'] : [])];
       const form = asker.accept === undefined ? null : chooseType(asker.accept, forms);
-      if (form === 'text/markdown') {
-        const text = uploadDiffMarkdown(found.value, label, comparison);
-        return { status: 200, headers: { Vary: 'Accept' }, text: { mediaType: `${form}; charset=utf-8`, text } };
-      }
-      if (form === 'text/html') {
-        const text = uploadDiffPage(context.site!, found.value, label, comparison);
-        return {
-          status: 200,
-          headers: { ...pageHeaders(), Vary: 'Accept' },
-          text: { mediaType: `${form}; charset=utf-8`, text },
-        };
-      }
-      return { status: 200, headers: { Vary: 'Accept' }, body: { from: label, ...comparison } };
+      const headers = { Vary: 'Accept' };
+      const asText = (text: string) => ({ mediaType: `${form}; charset=utf-8`, text });
+      if (form === 'text/markdown')
+        return { status: 200, headers, text: asText(uploadDiffMarkdown(found.value, label, comparison)) };
+      if (form !== 'text/html') return { status: 200, headers, body: { from: label, ...comparison } };
+      const text = asText(uploadDiffPage(context.site!, found.value, label, comparison));
+      return { status: 200, headers: { ...pageHeaders(), ...headers }, text };
     },
   }),
   ...operationsAbout('publish', {

@@ -61,16 +61,12 @@ export function createSyncRoutes<A extends 'resource' | 'site'>(
 ): Routes {
   return operationsAbout(about, {
     async 'sync{one}'(call) {
-      const { context, query } = call;
       const synced = syncedOf(call);
-      const { org, name, connection } = synced;
+      const { name, connection, runs } = synced;
       if (connection === null)
         throw new RegistryError('conflict', `${name} has no connection. Create one with PUT first.`);
       const id = repositoryId(connection.repository, connection.branch);
-      const requested = await context.queue.request(org, id, 'manual');
-      const run = await endWithin(call, requested.done, query['wait'] as number);
-      const headers = { Location: `${context.url}/v1/${synced.runs}/${requested.run.id}` };
-      return { status: run ? 200 : 202, headers, body: await describeRun(call, synced, run ?? requested.run) };
+      return sync(call, id, runs, (run) => describeRun(call, synced, run));
     },
 
     async 'list{one}Syncs'(call) {
@@ -106,6 +102,20 @@ export const resourceSyncs = createSyncRoutes('resource', ({ coordinate, found }
 
 /** Requests that may wait at once. More are answered without waiting. */
 const places = createWaitingPlaces({ ofOne: 8, ofOrganization: 32, ofAll: 256 });
+
+/** Asks for a sync of a repository, and waits for it as long as the call says. `runs`: the path of its runs under `/v1`. */
+async function sync(
+  call: Call,
+  id: string,
+  runs: string,
+  describe: (run: Run) => object | Promise<object>,
+): Promise<Answer> {
+  const { context, org, query } = call;
+  const { run, done } = await context.queue.request(org, id, 'manual');
+  const ended = await endWithin(call, done, query['wait'] as number);
+  const headers = { Location: `${context.url}/v1/${runs}/${run.id}` };
+  return { status: ended ? 200 : 202, headers, body: await describe(ended ?? run) };
+}
 
 /** The finished run, or null if it takes longer, or too many wait already. */
 async function endWithin(
@@ -199,12 +209,8 @@ export const repositoryOperations = operationsAbout('organization', {
   },
 
   async syncRepository(call) {
-    const { context, org, query } = call;
     const { id } = await findFollowed(call, call.path['repository']!);
-    const requested = await context.queue.request(org, id, 'manual');
-    const run = await endWithin(call, requested.done, query['wait'] as number);
-    const headers = { Location: `${context.url}/v1/repositories/${id}/syncs/${requested.run.id}` };
-    return { status: run ? 200 : 202, headers, body: describeRepositoryRun(run ?? requested.run) };
+    return sync(call, id, `repositories/${id}/syncs`, (run) => describeRepositoryRun(run));
   },
 
   async listRepositorySyncs(call) {

@@ -81,10 +81,8 @@ export const siteOperations = {
       if (earlier !== undefined) {
         const { outcome, site: now, deployment } = await publishAgain(registry, site, earlier, author);
         const report = { problems: [], counts: { error: 0, warning: 0, info: 0 }, truncated: false };
-        return {
-          status: outcome === 'published' ? 201 : 200,
-          body: { outcome, deployment: deploymentRecord(now, deployment), rendered: 0, report },
-        };
+        const body = { outcome, deployment: deploymentRecord(now, deployment), rendered: 0, report };
+        return { status: outcome === 'published' ? 201 : 200, body };
       }
       const result = await publishDrafts(registry, { site, reader: principal, author, dryRun });
       if (result.outcome === 'rejected') {
@@ -97,10 +95,8 @@ export const siteOperations = {
       if (result.outcome === 'checked')
         return { status: 200, body: { outcome: 'checked', deployment: null, rendered: 0, report: result.report } };
       const { outcome, deployment, rendered, report } = result;
-      return {
-        status: outcome === 'published' ? 201 : 200,
-        body: { outcome, deployment: deploymentRecord(result.site, deployment), rendered, report },
-      };
+      const body = { outcome, deployment: deploymentRecord(result.site, deployment), rendered, report };
+      return { status: outcome === 'published' ? 201 : 200, body };
     },
 
     async previewSite(call) {
