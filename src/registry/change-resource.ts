@@ -110,14 +110,10 @@ function describe(key: string, next: Resource): string {
   return `change ${key}`;
 }
 
-/** Settings of a new resource. */
-export interface NewResource extends GateSettings, Ownership {
+/** Settings of a new resource. Default of `visibility`: the organization's where it is published or created, else private. */
+export interface NewResource
+  extends GateSettings, Ownership, Pick<ResourceChange, 'description' | 'visibility' | 'ruleset' | 'validation'> {
   name: string;
-  description?: string;
-  /** Default: the organization's where it is published or created, else private. */
-  visibility?: Visibility;
-  ruleset?: string | null;
-  validation?: Validation | null;
 }
 
 /** A resource without versions. Writes nothing. */

@@ -35,6 +35,16 @@ export function createInOrder() {
   return createQueues(1).add;
 }
 
+/** Works on all, so many at once, and yields what comes of each, in order. */
+export async function* someAtOnce<T, R>(
+  all: readonly T[],
+  atOnce: number,
+  work: (item: T) => Promise<R>,
+): AsyncGenerator<R> {
+  for (let from = 0; from < all.length; from += atOnce)
+    yield* await Promise.all(all.slice(from, from + atOnce).map(work));
+}
+
 /** Hands out so many of all at a time, and lets others have their turn in between. */
 export async function* inTurns<T>(all: readonly T[], atOnce: number): AsyncGenerator<T[]> {
   for (let from = 0; from < all.length; from += atOnce) {

@@ -1,12 +1,6 @@
 import { digestOf, hexOf, type Digest } from '../model/digest.ts';
 import { listAll, type Bucket } from './bucket.ts';
 
-/** How many previews one organization keeps, and their bytes in the bucket. */
-export interface PreviewRoom {
-  count: number;
-  bytes: number;
-}
-
 /** A preview that was found by its token. */
 export interface FoundPreview {
   bytes: Uint8Array;
@@ -22,7 +16,8 @@ interface Place {
   expiryTime(): Date;
 }
 
-const maxPerOrganization: PreviewRoom = { count: 500, bytes: 512 * 2 ** 20 };
+/** How many previews one organization keeps, and their bytes in the bucket. */
+const maxPerOrganization = { count: 500, bytes: 512 * 2 ** 20 };
 const prefix = 'previews/';
 const day = 24 * 60 * 60_000;
 const tokenPattern = /^([0-9a-z]{9})-[0-9a-f]{32}$/;
@@ -75,7 +70,7 @@ export async function sweepPreviews({ bucket, expiryTime }: Place): Promise<void
 export async function trimPreviews(
   { bucket }: Pick<Place, 'bucket'>,
   org: string,
-  { count, bytes }: PreviewRoom = maxPerOrganization,
+  { count, bytes } = maxPerOrganization,
 ): Promise<void> {
   const owner = ownerOf(org);
   const ofOwner = (await Array.fromAsync(listAll(bucket, prefix))).filter((key) => key.split('-')[2] === owner);

@@ -9,6 +9,7 @@ import { whileDeleting } from '../purge.ts';
 import { newId, type Registry } from '../registry.ts';
 import { readObject } from '../stored.ts';
 import { digestsOfVersion, referencesOf } from './references.ts';
+import { someAtOnce } from '../../scheduling/turns.ts';
 
 export interface GcOptions {
   /** Milliseconds that an object must be unreferenced before it is put into quarantine. Default: a day. */
@@ -173,13 +174,8 @@ async function markLive(registry: Registry): Promise<Set<string>> {
       references.objects.forEach(add);
       manifests.push(...references.manifests);
     }
-    for (let from = 0; from < manifests.length; from += atOnce) {
-      const some = manifests.slice(from, from + atOnce);
-      const needed = await Promise.all(
-        some.map((manifest) => digestsOfVersion(manifest, (digest) => readObject(registry, digest, manifest))),
-      );
-      for (const digests of needed) digests.forEach(add);
-    }
+    const needed = (manifest: Digest) => digestsOfVersion(manifest, (digest) => readObject(registry, digest, manifest));
+    for await (const digests of someAtOnce(manifests, atOnce, needed)) digests.forEach(add);
   }
   return live;
 }

@@ -166,8 +166,8 @@ async function open(registry: Registry, damages: Map<string, string>): Promise<P
   const view = createLogView(tree);
   let refreshedAt = registry.monotonic();
   const read = new Map<string, number>();
-  let running: Promise<void> | null = null;
-  /** What is asked for while an update runs: one more, for all who ask. */
+  let running: Promise<void> = Promise.resolve();
+  /** What is asked for before the next update begins: one, for all who ask. */
   let waiting: { all: boolean; compares: boolean; organizations: Set<string>; done: Promise<void> } | null = null;
   /** Once in a process: nodes that get a new key one after the other would announce theirs by turns. */
   let announces = true;
@@ -238,27 +238,17 @@ async function open(registry: Registry, damages: Map<string, string>): Promise<P
     if (!isAgain || more !== '') await tree.putCosignatures(size, lines + more);
   }
 
-  function run(organizations: readonly string[] | null, compares = false): Promise<void> {
-    const done = watch(damages, 'log', () => update(organizations, compares)).finally(() => {
-      running = null;
-    });
-    running = done;
-    return done;
-  }
-
   return {
     origin: keys[0].name,
     signer,
     update(organizations, { compares = false } = {}) {
-      if (running === null && waiting === null) return run(organizations ?? null, compares);
       if (waiting === null) {
-        const asked = { all: false, compares: false, organizations: new Set<string>(), done: Promise.resolve() };
-        asked.done = running!
-          .catch(() => undefined)
-          .then(() => {
-            waiting = null;
-            return run(asked.all ? null : [...asked.organizations], asked.compares);
-          });
+        const asked = { all: false, compares: false, organizations: new Set<string>(), done: running };
+        const run = () => {
+          waiting = null;
+          return watch(damages, 'log', () => update(asked.all ? null : [...asked.organizations], asked.compares));
+        };
+        asked.done = running = running.then(run, run);
         waiting = asked;
       }
       waiting.compares ||= compares;

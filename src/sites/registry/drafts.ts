@@ -20,6 +20,7 @@ import type { Author, Registry } from '../../registry/registry.ts';
 import { storeMendable } from '../../registry/purge.ts';
 import { bundlePieces, readPlace } from './bundles.ts';
 import { problemAtFile, type Problem } from '../../model/problem.ts';
+import { someAtOnce } from '../../scheduling/turns.ts';
 
 /** How the files of a type begin. Of types without an entry, images are read, and the others are text. */
 const beginnings: Readonly<Record<string, (bytes: Buffer) => boolean>> = {
@@ -278,18 +279,12 @@ export async function replaceDrafts(
     const names = new Set(accepted.map(({ path }) => path));
     const gone = [...before.keys()].filter((path) => !names.has(path));
     for (const path of gone) writes.push([path, null]);
-    for (let start = 0; start < writes.length; start += atOnce) {
-      await Promise.all(
-        writes.slice(start, start + atOnce).map(async ([path, file]) => {
-          const action = `${file === null ? 'delete' : 'save'} ${path}`;
-          await registry.refs.update<Draft>(draftRef(site, path), () => ({
-            value: draftOf(record, file),
-            change: { ...author, action },
-          }));
-          if (file !== null) files.set(path, file);
-        }),
-      );
-    }
+    const write = async ([path, file]: (typeof writes)[number]): Promise<void> => {
+      const change = { ...author, action: `${file === null ? 'delete' : 'save'} ${path}` };
+      await registry.refs.update<Draft>(draftRef(site, path), () => ({ value: draftOf(record, file), change }));
+      if (file !== null) files.set(path, file);
+    };
+    await Array.fromAsync(someAtOnce(writes, atOnce, write));
     await mend();
     return { files, stored: fresh.length, removed: gone.length, problems };
   });

@@ -10,6 +10,7 @@ import { createHeads, type Head } from './heads.ts';
 import { openPartition, type Partition } from './partition.ts';
 import type { PastGeneration } from './history.ts';
 import type { Projection } from './state.ts';
+import { someAtOnce } from '../../scheduling/turns.ts';
 
 /** Kind of the records in `registry` that name the organizations with a log. */
 const organizations = 'logs';
@@ -142,11 +143,7 @@ export function createLogs(bucket: Bucket, options: RecordsOptions, changed: (na
   }
 
   /** Some logs in this order, refreshed some at a time. */
-  async function* freshLogs(ids: readonly string[]): AsyncGenerator<Partition> {
-    for (let from = 0; from < ids.length; from += atOnce) {
-      yield* await Promise.all(ids.slice(from, from + atOnce).map((id) => fresh(id, maxAge)));
-    }
-  }
+  const freshLogs = (ids: readonly string[]) => someAtOnce(ids, atOnce, (id) => fresh(id, maxAge));
 
   /** The logs in which names with the prefix after a name can be, in the order of their names. */
   async function logsOf(prefix: string, after: string): Promise<string[]> {

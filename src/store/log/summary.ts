@@ -8,6 +8,7 @@ import type { Objects } from '../objects.ts';
 import { decodeEntry, entryKey, type SealedEntry } from './entry.ts';
 import type { HeldRecord, HeldItem, State } from './state.ts';
 import { insteadOf } from '../../model/errors.ts';
+import { someAtOnce } from '../../scheduling/turns.ts';
 
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
@@ -148,15 +149,10 @@ export async function writeFrames(objects: Objects, records: Iterable<[string, H
 /** Reads what `writeFrames` wrote. */
 export async function readFrames(objects: Objects, frames: readonly Piece[]): Promise<Map<string, HeldRecord>> {
   const records = new Map<string, HeldRecord>();
-  for (let from = 0; from < frames.length; from += atOnce) {
-    const some = frames.slice(from, from + atOnce);
-    const texts = await Promise.all(
-      some.map(async ({ digest }) => (await decompress(await readPiece(objects, digest))).toString()),
-    );
-    for (const text of texts) {
-      for (const line of text.split('\n')) add(records, JSON.parse(line) as SummaryRow);
-      await new Promise(setImmediate);
-    }
+  const read = async ({ digest }: Piece) => (await decompress(await readPiece(objects, digest))).toString();
+  for await (const text of someAtOnce(frames, atOnce, read)) {
+    for (const line of text.split('\n')) add(records, JSON.parse(line) as SummaryRow);
+    await new Promise(setImmediate);
   }
   return records;
 }
