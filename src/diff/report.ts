@@ -9,6 +9,15 @@ import type { Label, Side } from './side.ts';
 /** Compares schemas further below. `name`: those of a property; null: those of items. */
 export type Below = (before: Schema, after: Schema, name?: string | null) => void;
 
+/** Compares further schemas of a pair. */
+export interface CompareFurther {
+  below: Below;
+  /** Schemas of the same values, such as branches. Null: they are the same. */
+  within(this: void, before: Schema, after: Schema, how: Partial<Pick<Pair, 'isBranch' | 'isHarmless'>>): Unit | null;
+  /** What schemas allow that exclude values. Null: they are the same. */
+  excluded(this: void, before: Schema, after: Schema): Unit | null;
+}
+
 /**
  * The rule of contracts: senders must not be restricted further, and readers must not get anything
  * new. For a JSON Schema both apply: valid data must stay valid, and new values surprise only some
@@ -85,7 +94,7 @@ export interface Details {
   /** Pointers of what the sentence is about. Default: those of the schemas. */
   about?: Pointers;
   /** The effect on the set of valid values, where the judgement is another one. */
-  effect?: Effect;
+  effect?: Effect | undefined;
   /** Whether it means the same in requests and responses. So do changes of texts. */
   isSideless?: boolean;
 }

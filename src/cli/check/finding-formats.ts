@@ -56,29 +56,19 @@ const levelsOfVerdicts: Readonly<Record<Verdict, Finding['level']>> = {
 
 /** The changes of a comparison, placed in the file of the new document: a removal at the part that lost it. */
 function findingsInComparison({ changes, reason }: Comparison, file: string): Finding[] {
-  const bare = { url: null, accepted: null };
-  if (reason !== null) {
-    const unknown = { level: 'warning', rule: 'not-compared', message: reason } as const;
-    return [{ ...unknown, file, pointer: '', place: null, ...bare }];
-  }
-  return changes.map((change) => ({ ...placeOf(change, file), ...bare }));
+  const bare = { file, url: null, accepted: null };
+  if (reason !== null)
+    return [{ ...bare, level: 'warning', rule: 'not-compared', message: reason, pointer: '', place: null }];
+  return changes.map(({ verdict, code: rule, pointers, place = null, ...change }) => {
+    const pointer = pointers.after ?? pointers.before ?? '';
+    return { ...bare, level: levelsOfVerdicts[verdict], rule, message: sentenceOf(change), pointer, place };
+  });
 }
 
-function placeOf({ verdict, code: rule, message, operations, reach, pointers, place }: Change, file: string) {
-  return {
-    level: levelsOfVerdicts[verdict],
-    rule,
-    message: message + operationsIn({ operations, reach }),
-    file,
-    pointer: pointers.after ?? pointers.before ?? '',
-    place: place ?? null,
-  };
-}
-
-/** The operations of a change, at the end of its message. */
-function operationsIn({ operations, reach }: Pick<Change, 'operations' | 'reach'>): string {
+/** What a change says, with the operations that it reaches. */
+function sentenceOf({ message, operations, reach }: Pick<Change, 'message' | 'operations' | 'reach'>): string {
   const more = reach > 1 ? ` and ${reach - 1} more` : '';
-  return operations.length > 0 ? ` [${operations[0]}${more}]` : '';
+  return operations.length > 0 ? `${message} [${operations[0]}${more}]` : message;
 }
 
 /** The formats of findings for tools, the same in every command. */
@@ -265,7 +255,10 @@ function formatText(comparison: Comparison, { before, after, file = after, text 
   const rest = truncated ? ['Only the first changes are shown, the worst first.'] : [];
   const compared = before === after ? [] : [`From ${before} to ${after}:`];
   const lines = text.replace(/\n$/, '').split('\n');
-  const shown = mergeAlike(changes).flatMap((change) => [formatChange(change), ...placeLines(change, file, lines)]);
+  const shown = mergeAlike(changes).flatMap((change) => [
+    `${change.verdict.padEnd(8)}  ${sentenceOf(change)} (${change.code})`,
+    ...placeLines(change, file, lines),
+  ]);
   return [...shown, ...rest, ...compared, reason ?? `${comparisonTitle(comparison)}.`].join('\n');
 }
 
@@ -274,8 +267,4 @@ function placeLines({ place, verdict }: Change, file: string, lines: readonly st
   if (place === undefined) return [];
   const frame = isAtLeast(verdict, 'risky') ? codeFrame(lines, place) : '';
   return [`  ${file}:${place.line}:${place.column}`, ...(frame === '' ? [] : [frame])];
-}
-
-function formatChange({ verdict, code: name, message, operations, reach }: Change): string {
-  return `${verdict.padEnd(8)}  ${message}${operationsIn({ operations, reach })} (${name})`;
 }

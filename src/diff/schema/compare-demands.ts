@@ -1,14 +1,14 @@
 import { isObject } from '../../model/json.ts';
 import { listOf, objectOf, textOf } from '../../render/json-value.ts';
-import { placesOf, quote, report, type Judgement, type Pair } from '../report.ts';
+import { placesOf, quote, report, type CompareFurther, type Judgement, type Pair } from '../report.ts';
 import { memberOf, membersOf, type Place } from '../side.ts';
-import { factsBelow, type Both, type Fact, type Unit } from '../walk.ts';
+import { factsBelow, type Both, type Fact } from '../walk.ts';
 import { haveType, isSameValue } from './compare-values.ts';
 import { keywordsCompared } from './keywords.ts';
 import { areDisjoint } from './overlap.ts';
 import { isAnything } from './plain-form.ts';
 import { viewOf, type SchemaView } from './read-schema.ts';
-import { isTwice, type Schema } from './schema-parts.ts';
+import { isTwice } from './schema-parts.ts';
 
 type Kind = 'condition' | 'not' | 'dependent-required' | 'dependent-schemas';
 
@@ -23,24 +23,11 @@ interface Demand {
   place: Place;
 }
 
-/** Compares schemas that describe the values of a pair, too. Null: they are the same. */
-export type CompareWithin = (
-  before: Schema,
-  after: Schema,
-  how: Partial<Pick<Pair, 'isBranch' | 'isHarmless'>>,
-) => Unit | null;
-
-export interface CompareParts {
-  within: CompareWithin;
-  /** Compares what schemas allow that exclude values. Null: they are the same. */
-  excluded(this: void, before: Schema, after: Schema): Unit | null;
-}
-
 const ifMatched = 'restricts values that match "if"';
 const demandKeywords = new Set(keywordsCompared('demand'));
 
 /** Compares the restrictions of which a schema may have any number. */
-export function compareDemands(pair: Pair, { within, excluded }: CompareParts): void {
+export function compareDemands(pair: Pair, { within, excluded }: CompareFurther): void {
   const isSameAt = (one: Place | null, other: Place | null) => isSameValue(pair.walk, one?.value, other?.value);
   const [before, after] = [demandsOf(pair.before), demandsOf(pair.after)];
   for (const kind of new Set([...before, ...after].map((demand) => demand.kind))) {
@@ -102,7 +89,7 @@ function reportExcluded(
   pair: Pair,
   kind: 'not' | 'condition',
   both: Both<Place>,
-  excluded: CompareParts['excluded'],
+  excluded: CompareFurther['excluded'],
 ): void {
   const inside = excluded([both[0]], [both[1]]);
   if (inside === null) return;

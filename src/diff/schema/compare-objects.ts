@@ -107,7 +107,7 @@ function removed(pair: Pair, name: string, schema: Schema): void {
   if (isUnsent(pair, 'before', schema)) return;
   const about = { before: schema[0]!.pointer, after: null };
   const effect = effectOfName(before, after, name, ['narrows', 'widens']);
-  const details = { about, at: { before: about.before, after: after.pointer }, ...(effect && { effect }) };
+  const details = { about, at: { before: about.before, after: after.pointer }, effect };
   const isRequired = before.required.has(name);
   const isStillRequired = after.required.has(name);
   const ended = judgeRemoval(walk, flatten(walk.before, schema).parts);
@@ -148,7 +148,7 @@ function added(pair: Pair, name: string, schema: Schema): void {
   if (isUnsent(pair, 'after', schema)) return;
   const about = { before: null, after: schema[0]!.pointer };
   const effect = effectOfName(after, before, name, ['widens', 'narrows']);
-  const details = { about, at: { before: before.pointer, after: about.after }, ...(effect && { effect }) };
+  const details = { about, at: { before: before.pointer, after: about.after }, effect };
   const { isClosed } = before.additional;
   const wasDescribed = before.keywords.has('patternProperties') && direction !== 'response';
   const isNewDemand = after.required.has(name) && !before.required.has(name);
@@ -194,7 +194,7 @@ function compareAdditional(pair: Pair, below: Below): void {
   if ([pair.before, pair.after].every((view) => limitOf(view, 'maxProperties')?.bound === 0)) return;
   const at = { before: old.pointer, after: current.pointer };
   const tell = (judgement: Judgement, name: string, says: string, effect?: Effect) =>
-    report(pair, judgement, `additional-properties-${name}`, says, { at, ...(effect && { effect }) });
+    report(pair, judgement, `additional-properties-${name}`, says, { at, effect });
   if (!old.isClosed && current.isClosed)
     return tell('narrows', 'forbidden', 'no longer allows properties that it does not name');
   if (old.isClosed && !current.isClosed) {

@@ -10,13 +10,14 @@ import {
   compareValues,
   isSameValue,
 } from './compare-values.ts';
-import { compareDemands, type CompareParts, type CompareWithin } from './compare-demands.ts';
+import { compareDemands } from './compare-demands.ts';
 import { compareEvaluated, compareObjects, isNamed } from './compare-objects.ts';
-import { compareUnions, isWrapped, type CompareBranches } from './compare-unions.ts';
+import { compareUnions, isWrapped } from './compare-unions.ts';
 import {
   createPair,
   report,
   type Below,
+  type CompareFurther,
   type Pair,
   codeOf,
   describeText,
@@ -157,23 +158,14 @@ function compareBelow(given: Parameters<typeof createPair>[0], before: Schema, a
   return walk.below(parent, key, (unit) => {
     const pair = createPair({ ...given, unit }, old, current);
     walk.spend(sizeOf(pair.before) + sizeOf(pair.after));
-    const below: Below = (one, other, name) => {
-      compareBelow(
-        { ...pair, isBranch: false, beside: name === undefined ? alone.beside : besideOf(pair, name) },
-        one,
-        other,
-      );
-    };
-    const within: CompareWithin = (one, other, how) =>
-      compareBelow({ ...pair, ...how, beside: besideIn(pair, one, other) }, one, other);
-    const branches: CompareBranches = (one, other, isMoot) =>
-      within(one, other, { isBranch: true, isHarmless: isHarmless || isMoot });
-    const demands = {
-      within,
-      excluded: (one: Schema, other: Schema) =>
-        compareBelow({ ...alone, walk, unit: createUnit(), direction: 'both' }, one, other),
-    };
-    comparePair(pair, below, branches, demands);
+    comparePair(pair, {
+      below(one, other, name) {
+        const around = name === undefined ? alone.beside : besideOf(pair, name);
+        compareBelow({ ...pair, isBranch: false, beside: around }, one, other);
+      },
+      within: (one, other, how) => compareBelow({ ...pair, ...how, beside: besideIn(pair, one, other) }, one, other),
+      excluded: (one, other) => compareBelow({ ...alone, walk, unit: createUnit(), direction: 'both' }, one, other),
+    });
   });
 }
 
@@ -216,21 +208,22 @@ function sizeOf({ flat, properties, required }: SchemaView): number {
   return 10 * (flat.parts.length + properties.size) + required.size;
 }
 
-function comparePair(pair: Pair, below: Below, branches: CompareBranches, demands: CompareParts): void {
+function comparePair(pair: Pair, further: CompareFurther): void {
+  const { below } = further;
   const { before, after } = pair;
   if (areBytes(pair)) return compareTexts(pair);
   compareNull(pair);
   if (before.isNever && after.isNever) return;
   if (before.isNever !== after.isNever) return comparePossible(pair);
   compareReferences(pair);
-  if (isWrapped(pair)) compareUnions(pair, below, branches);
+  if (isWrapped(pair)) compareUnions(pair, further);
   else if (compareTypes(pair)) {
     compareValues(pair);
     compareLimits(pair);
     if (haveType(pair, 'object')) compareObjects(pair, below);
     if (haveType(pair, 'array')) compareArrays(pair, below);
-    compareUnions(pair, below, branches);
-    compareOthers(pair, below, demands);
+    compareUnions(pair, further);
+    compareOthers(pair, further);
   }
   compareTexts(pair);
 }
@@ -335,7 +328,8 @@ function compareDefault(pair: Pair): void {
 }
 
 /** Compares the keywords that cannot be judged by what they say, and those that are not known. */
-function compareOthers(pair: Pair, below: Below, demands: CompareParts): void {
+function compareOthers(pair: Pair, further: CompareFurther): void {
+  const { below } = further;
   const { before, after, walk } = pair;
   const [from, to] = [walk.before.dialect.name, walk.after.dialect.name];
   // In 2.0, a parameter is its own schema, and so is a field of a form.
@@ -350,7 +344,7 @@ function compareOthers(pair: Pair, below: Below, demands: CompareParts): void {
     else if (compared === 'schema') compareSubschema(pair, keyword, below);
     else if (compared === 'opaque' || (compared === 'parameter' && !isOwn(keyword))) compareWhole(pair, keyword, null);
   }
-  compareDemands(pair, demands);
+  compareDemands(pair, further);
   compareEvaluated(pair);
   if (haveType(pair, 'object')) comparePropertyNames(pair, below);
 }

@@ -2,18 +2,15 @@ import { compareDiscriminators, matchBranches, nameOfBranch, type Branch } from 
 import { widensValues } from './compare-values.ts';
 import { isRestriction } from './keywords.ts';
 import { areDisjoint, isWithin } from './overlap.ts';
-import { quote, report, rule, type Below, type Judgement, type Pair } from '../report.ts';
+import { quote, report, rule, type CompareFurther, type Judgement, type Pair } from '../report.ts';
 import { viewOf, type SchemaView } from './read-schema.ts';
-import { coversTypes, type Schema } from './schema-parts.ts';
+import { coversTypes } from './schema-parts.ts';
 import type { Side } from '../side.ts';
-import type { Effect, Unit } from '../walk.ts';
+import type { Effect } from '../walk.ts';
 
 const maxBranches = 500;
 /** Pairs of branches of which a union proves that they are disjoint. */
 const maxChecks = 5000;
-
-/** Compares two branches. Null: they are the same. */
-export type CompareBranches = (before: Schema, after: Schema, isHarmless: boolean) => Unit | null;
 
 /** A union, or a schema without one as a union of itself alone. */
 interface Alternatives {
@@ -24,14 +21,14 @@ interface Alternatives {
 }
 
 /** Compares `oneOf` and `anyOf`: the branches that are the same schema, those added, those removed. */
-export function compareUnions(pair: Pair, below: Below, compareBranches: CompareBranches): void {
+export function compareUnions(pair: Pair, { below, within }: CompareFurther): void {
   const paired: [Branch, Branch][] = [];
   const { before, after } = pair;
   const [old, current] = [alternativesOf(before), alternativesOf(after)];
   for (let at = 0; at < Math.max(old.length, current.length); at++) {
     const [one, other] = [old[at] ?? loneBranch(before, after), current[at] ?? loneBranch(after, before)];
     if (one && other && (!one.isLone || isWhole(after)) && (!other.isLone || isWhole(before)))
-      paired.push(...compareUnion(pair, one, other, compareBranches));
+      paired.push(...compareUnion(pair, one, other, within));
     else if (other && !other.isLone)
       reportSole(pair, 'narrows', `${codeOf(other)}-set`, `must match one of the schemas of ${other.kind}`, other);
     else if (one && !one.isLone)
@@ -117,7 +114,7 @@ function compareUnion(
   pair: Pair,
   old: Alternatives,
   current: Alternatives,
-  compareBranches: CompareBranches,
+  within: CompareFurther['within'],
 ): [Branch, Branch][] {
   const { before, after, walk, direction } = pair;
   const tooMany = `has more than ${maxBranches} alternatives, which are not compared`;
@@ -131,7 +128,7 @@ function compareUnion(
   const units = matched.pairs.map(([one, other]) => ({
     before: one,
     after: other,
-    unit: compareBranches(one.schema, other.schema, isHarmless(one, other)),
+    unit: within(one.schema, other.schema, { isBranch: true, isHarmless: pair.isHarmless || isHarmless(one, other) }),
   }));
   // A value that several alternatives of `oneOf` allow is refused. So a request may be refused where
   // one of them allows more than before, and a response may be new where one allows less.
@@ -243,7 +240,7 @@ function reportBranches(
       isUnknown ? 'unknown' : judgement,
       `${kind}-${code}`,
       isUnknown ? says + (isGone ? refused : overlaps) : says,
-      { [side]: names, at, ...(effect && { effect }) },
+      { [side]: names, at, effect },
     );
   }
 }
