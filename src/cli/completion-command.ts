@@ -50,8 +50,15 @@ function plain(text: string): string {
   return text.replace(/[.:;] .*|\.$/s, '').replace(/["'`$\\[\]:]/g, '');
 }
 
-/** The branches of a `case` on the command, and on the option before. */
-function branches({ at, words, options }: Place, write: (words: readonly Word[]) => string): string[] {
+/** The branches of a `case` on the command, and on the option before. Those of subcommands come first. */
+function branches(places: readonly Place[], write: (words: readonly Word[]) => string): string {
+  return places
+    .toReversed()
+    .flatMap((place) => branchesOf(place, write))
+    .join('\n');
+}
+
+function branchesOf({ at, words, options }: Place, write: (words: readonly Word[]) => string): string[] {
   const chosen = options.filter(({ choices }) => choices.length > 0);
   const before = chosen.map(
     ({ word, choices }) => `    "${at} ${word}") ${write(choices.map((each) => ({ word: each, help: '' })))} ;;`,
@@ -76,10 +83,7 @@ _stele() {
     ${finder(places)}
   done
   case "$at \${COMP_WORDS[COMP_CWORD-1]}" in
-${places
-  .toReversed()
-  .flatMap((place) => branches(place, write))
-  .join('\n')}
+${branches(places, write)}
   esac
   COMPREPLY=($(compgen -W "$all" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
@@ -99,10 +103,7 @@ _stele() {
     ${finder(places)}
   done
   case "$at \${words[CURRENT-1]}" in
-${places
-  .toReversed()
-  .flatMap((place) => branches(place, write))
-  .join('\n')}
+${branches(places, write)}
   esac
   _describe -o stele all || _files
 }

@@ -59,11 +59,18 @@ async function attentionSection(request: ConsoleRequest): Promise<Section[]> {
   ];
 }
 
+const auditFilters = [
+  { name: 'resource', label: 'Resource', hint: 'apis/payments' },
+  { name: 'actor', label: 'Who', hint: 'key:k3v9x1q7m2ab' },
+  { name: 'since', label: 'Since (UTC)', hint: '2026-05-01T00:00:00Z' },
+  { name: 'until', label: 'Until (UTC)', hint: '2026-06-01T00:00:00Z' },
+];
+
 const audit: Page = {
   path: '/audit',
   async show(request) {
     const asked = Object.fromEntries(
-      ['resource', 'actor', 'since', 'until'].flatMap((name) => {
+      auditFilters.flatMap(({ name }) => {
         const value = request.query.get(name)?.trim();
         return value ? [[name, value]] : [];
       }),
@@ -79,12 +86,7 @@ const audit: Page = {
       sections: [
         {
           title: 'Changes',
-          filters: [
-            { name: 'resource', label: 'Resource', value: asked['resource'] ?? '', hint: 'apis/payments' },
-            { name: 'actor', label: 'Who', value: asked['actor'] ?? '', hint: 'key:k3v9x1q7m2ab' },
-            { name: 'since', label: 'Since (UTC)', value: asked['since'] ?? '', hint: '2026-05-01T00:00:00Z' },
-            { name: 'until', label: 'Until (UTC)', value: asked['until'] ?? '', hint: '2026-06-01T00:00:00Z' },
-          ],
+          filters: auditFilters.map((each) => ({ ...each, value: asked[each.name] ?? '' })),
           columns: ['When', 'Who', 'What', 'Of'],
           rows: body.items.map(({ at, actor, origin, action, subject }) => ({
             cells: [

@@ -77,8 +77,10 @@ export type ToolFormat = (typeof toolFormats)[number];
 
 /** Formats findings for a tool. `name`: the document that was checked, for formats that name it although nothing was found. */
 export function formatFindings(format: ToolFormat, findings: readonly Finding[], name: string): string {
-  if (format === 'junit') return formatJunit(findings, name);
-  return { github: formatGithub, gitlab: formatGitlab, sarif: formatSarif, markdown: formatMarkdown }[format](findings);
+  if (format === 'sarif') return formatSarif(findings);
+  const counted = findings.filter(({ accepted }) => accepted === null);
+  if (format === 'junit') return formatJunit(counted, name);
+  return { github: formatGithub, gitlab: formatGitlab, markdown: formatMarkdown }[format](counted);
 }
 
 const severities: Readonly<Record<Finding['level'], string>> = { error: 'major', warning: 'minor', note: 'info' };
@@ -86,7 +88,7 @@ const severities: Readonly<Record<Finding['level'], string>> = { error: 'major',
 /** GitLab's report of code quality. A fingerprint stays the same while lines move. */
 function formatGitlab(findings: readonly Finding[]): string {
   const seen = new Map<string, number>();
-  const issues = withoutAccepted(findings).map(({ level, rule, message, file, pointer, place }) => {
+  const issues = findings.map(({ level, rule, message, file, pointer, place }) => {
     const what = JSON.stringify([rule, file, pointer, message]);
     const number = seen.get(what) ?? 0;
     seen.set(what, number + 1);
@@ -99,16 +101,12 @@ function formatGitlab(findings: readonly Finding[]): string {
 
 /** A table in Markdown, for comments and summaries. Text of a document is escaped. */
 function formatMarkdown(findings: readonly Finding[]): string {
-  const rows = withoutAccepted(findings).map(({ level, rule, message, file, place }) => {
+  const rows = findings.map(({ level, rule, message, file, place }) => {
     const where = place === null ? file : `${file}:${place.line}:${place.column}`;
     return `| ${level} | ${plain(rule)} | ${plain(message)} | ${plain(where)} |`;
   });
   if (rows.length === 0) return 'No findings.';
   return ['| level | rule | finding | place |', '| --- | --- | --- | --- |', ...rows].join('\n');
-}
-
-function withoutAccepted(findings: readonly Finding[]): Finding[] {
-  return findings.filter(({ accepted }) => accepted === null);
 }
 
 const commands: Readonly<Record<Finding['level'], string>> = { error: 'error', warning: 'warning', note: 'notice' };
@@ -120,7 +118,7 @@ const commands: Readonly<Record<Finding['level'], string>> = { error: 'error', w
 function formatGithub(findings: readonly Finding[]): string {
   const data = (text: string) => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
   const property = (text: string) => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
-  return withoutAccepted(findings)
+  return findings
     .map(({ level, rule, message, file, place }) => {
       const where = place === null ? '' : `,line=${place.line},col=${place.column}`;
       return `::${commands[level]} file=${property(file)}${where},title=${property(rule)}::${data(message)}`;
@@ -156,12 +154,11 @@ function formatSarif(findings: readonly Finding[]): string {
  * and notes pass, with their text as output. A file without findings passes.
  */
 function formatJunit(findings: readonly Finding[], name: string): string {
-  const counted = withoutAccepted(findings);
-  const files = Map.groupBy(counted, ({ file }) => file);
+  const files = Map.groupBy(findings, ({ file }) => file);
   const suites = [...files].map(([file, found]) => suiteOf(file, found));
   if (suites.length === 0) suites.push(suiteOf(name, []));
-  const failures = counted.filter(({ level }) => level === 'error').length;
-  const head = `<testsuites name="stele" tests="${Math.max(1, counted.length)}" failures="${failures}">`;
+  const failures = findings.filter(({ level }) => level === 'error').length;
+  const head = `<testsuites name="stele" tests="${Math.max(1, findings.length)}" failures="${failures}">`;
   return ['<?xml version="1.0" encoding="UTF-8"?>', head, ...suites, '</testsuites>'].join('\n');
 }
 

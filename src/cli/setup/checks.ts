@@ -33,17 +33,10 @@ export interface DoctorCheck {
   advice: string | null;
 }
 
-function ok(name: string, detail: string): DoctorCheck {
-  return { name, state: 'ok', detail, advice: null };
-}
-
-function warning(name: string, detail: string, advice: string): DoctorCheck {
-  return { name, state: 'warning', detail, advice };
-}
-
-function problem(name: string, detail: string, advice: string): DoctorCheck {
-  return { name, state: 'problem', detail, advice };
-}
+const check =
+  (state: DoctorCheck['state']) =>
+  (name: string, detail: string, advice: string | null = null): DoctorCheck => ({ name, state, detail, advice });
+const [ok, warning, problem] = [check('ok'), check('warning'), check('problem')];
 
 function reasonOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split('\n')[0]!;
