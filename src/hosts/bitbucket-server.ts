@@ -13,6 +13,7 @@ import {
   valueAt,
   behindSha256,
   isHmacOf,
+  asRepositoryName,
 } from './payload.ts';
 import { asFound, createApiHost } from './api-host.ts';
 import { shorten, statesOf, shortName } from './comments.ts';
@@ -83,11 +84,7 @@ const refOf = (number: number) => `refs/pull-requests/${number}/from`;
 /** `project/repository`, where the project of a user is `~user`. */
 const grammar = /^~?[a-z0-9_.-]+\/[a-z0-9_.-]+$/;
 
-function asName(text: string): string | null {
-  const name = text.toLowerCase();
-  const isName = name.length <= 300 && grammar.test(name) && !name.split('/').some((part) => /^\.{1,2}$/.test(part));
-  return isName ? name : null;
-}
+const asName = (text: string) => asRepositoryName(text, grammar);
 
 /** Only https URLs have `scm/` before the name. */
 function nameOn(base: string, url: string): string | null {

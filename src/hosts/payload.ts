@@ -7,10 +7,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 const repositoryName = /^[a-z0-9_.-]+(?:\/[a-z0-9_.-]+)+$/;
 
 /** The text as a repository name, or null when it is invalid. */
-function asRepositoryName(text: string): string | null {
+export function asRepositoryName(text: string, grammar = repositoryName): string | null {
   const lower = text.toLowerCase();
-  const isName =
-    text.length <= 500 && repositoryName.test(lower) && !lower.split('/').some((part) => /^\.{1,2}$/.test(part));
+  const isName = text.length <= 500 && grammar.test(lower) && !lower.split('/').some((part) => /^\.{1,2}$/.test(part));
   return isName ? lower : null;
 }
 

@@ -3,19 +3,12 @@ import { findVersion, parseResourceRef, type Resource, type Version } from '../m
 import { outlineVersion, renderVersion } from '../registry/derived.ts';
 import type { Registry } from '../registry/registry.ts';
 
-/** Renders what this process publishes, before anybody asks. */
-export interface RenderAhead {
-  /** Resolves when all that was published until now is rendered. */
-  settled(): Promise<void>;
-  close(): Promise<void>;
-}
-
 /**
  * Renders the latest and the newest version of each resource after its record changed: as the work
  * of its organization, one at a time, so that neither readers nor other organizations wait for it.
  * Code that publishes does not know about it. If it fails, the first reader waits for the page.
  */
-export function openRenderAhead(registry: Registry): RenderAhead {
+export function openRenderAhead(registry: Registry) {
   const changed = new Set<string>();
   let running: Promise<void> | null = null;
   let isOpen = true;
@@ -39,10 +32,11 @@ export function openRenderAhead(registry: Registry): RenderAhead {
   });
 
   return {
-    async settled() {
+    /** Resolves when all that was published until now is rendered. */
+    async settled(): Promise<void> {
       while (running !== null) await running;
     },
-    async close() {
+    async close(): Promise<void> {
       isOpen = false;
       unwatch();
       await running;

@@ -88,13 +88,7 @@ function fetchArguments({ location }: Transport): string[] {
   ];
 }
 
-interface Watch {
-  signal: AbortSignal;
-  check(): Promise<void>;
-  stop(): void;
-}
-
-function watchSize(repositories: readonly string[], limit: number, reason: () => RegistryError): Watch {
+function watchSize(repositories: readonly string[], limit: number, reason: () => RegistryError) {
   const controller = new AbortController();
   async function check(): Promise<void> {
     const sizes = await Promise.all(repositories.map(packBytes));

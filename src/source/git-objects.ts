@@ -26,23 +26,15 @@ export interface ObjectQuestion {
   signal: AbortSignal;
 }
 
-/** A `git cat-file` that answers one question after the other. */
-interface ObjectProcess {
-  /** The objects that the repository has. Fails when git ends, or an object is too large. */
-  ask(question: ObjectQuestion): Promise<GitObject[]>;
-  /** Ends git after what was asked. */
-  end(): void;
-}
-
 /** Milliseconds without a question, after which git is ended. */
 const idle = 1000;
 
 /**
- * Starts git to read a bare repository. It finds packs that are added later. It ends by itself when
- * nothing is asked for a second, or when this process ends. `onEnd` is called once, when it answers
- * no more.
+ * Starts a `git cat-file` that answers one question after the other of a bare repository. It finds
+ * packs that are added later. It ends by itself when nothing is asked for a second, or when this
+ * process ends. `onEnd` is called once, when it answers no more.
  */
-function startObjectProcess(at: { folder: string; searchPath: string }, onEnd: () => void): ObjectProcess {
+function startObjectProcess(at: { folder: string; searchPath: string }, onEnd: () => void) {
   const child = startGit(['cat-file', '--batch-command', '--buffer'], { ...at, protocols: 'none' });
   const output = createReader(child.stdout);
   let stderr = '';
@@ -65,6 +57,7 @@ function startObjectProcess(at: { folder: string; searchPath: string }, onEnd: (
     child.kill('SIGKILL');
   }
 
+  /** Ends git after what was asked. */
   function end(): void {
     close();
     child.stdin.end();
@@ -108,7 +101,8 @@ function startObjectProcess(at: { folder: string; searchPath: string }, onEnd: (
   rest();
 
   return {
-    ask(question) {
+    /** The objects that the repository has. Fails when git ends, or an object is too large. */
+    ask(question: ObjectQuestion): Promise<GitObject[]> {
       const { ids, wants, signal } = question;
       signal.throwIfAborted();
       if (ids.length === 0) return Promise.resolve([]);
@@ -212,10 +206,10 @@ const maxContent = 2 * 2 ** 20;
  * compile it, and most trees are those of the commit before.
  */
 export function createGitObjects(): GitObjects {
-  const processes = new LRUCache<string, { process: ObjectProcess; packs: ReadonlySet<string> }>({
-    max: maxProcesses,
-    dispose: ({ process }) => process.end(),
-  });
+  const processes = new LRUCache<
+    string,
+    { process: ReturnType<typeof startObjectProcess>; packs: ReadonlySet<string> }
+  >({ max: maxProcesses, dispose: ({ process }) => process.end() });
   const contents = new LRUCache<string, Buffer>({
     maxSize: maxContents,
     maxEntrySize: maxContent,
@@ -223,7 +217,7 @@ export function createGitObjects(): GitObjects {
   });
 
   /** The process for a repository. One that may still hold packs which were deleted is replaced. */
-  async function processFor({ folder, searchPath }: ReadOptions, isFresh: boolean): Promise<ObjectProcess> {
+  async function processFor({ folder, searchPath }: ReadOptions, isFresh: boolean) {
     const packs = new Set(await readdir(join(folder, 'objects', 'pack')).catch(() => []));
     const running = processes.get(folder);
     if (running && !isFresh && running.packs.isSubsetOf(packs)) {

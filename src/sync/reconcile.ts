@@ -121,19 +121,12 @@ function referredTo({ documents }: Repository): string[] {
     .map(resourceRef);
 }
 
-/** Keeps the registry in step with its repositories until it is closed. */
-export interface Reconciler {
-  /** Resolves when every repository was synced once since the start. */
-  first: Promise<void>;
-  close(): Promise<void>;
-}
-
 /**
  * Starts reconciliation, which everything relies on (design §10): every repository is synced at the
  * start and by a timer, and local repositories also when the file system reports a push. Hooks and
- * manual syncs use the same queue.
+ * manual syncs use the same queue. It goes on until it is closed.
  */
-export async function openReconciler(registry: Registry, queue: SyncQueue): Promise<Reconciler> {
+export async function openReconciler(registry: Registry, queue: SyncQueue) {
   await followConfigured(registry);
   await leaveUnconfigured(registry);
   for (const org of await organizationsFollowing(registry)) await closeAbandonedRuns(registry, org);
@@ -212,8 +205,9 @@ export async function openReconciler(registry: Registry, queue: SyncQueue): Prom
   const looking = keepLooking().catch((error: unknown) => logError(registry, error));
   const rulesets = followRejected(registry, queue);
   return {
+    /** Resolves when every repository was synced once since the start. */
     first,
-    async close() {
+    async close(): Promise<void> {
       stop.abort();
       await rulesets.close();
       await Promise.all([...watchers.values()].map((watcher) => watcher.close()));
