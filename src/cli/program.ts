@@ -9,12 +9,7 @@ import { doctorCommand, initCommand, operatorCommand } from './setup/setup-comma
 import { importCommand } from './import-command.ts';
 import { backupCommand, migrateCommand, restoreCommand } from './backup-command.ts';
 import { fsckCommand, gcCommand } from './fsck-command.ts';
-import {
-  approvalsCommand,
-  keysCommand,
-  organizationsCommand,
-  webhooksCommand,
-} from './manage/organization-commands.ts';
+import { groupCommands } from './manage/organization-commands.ts';
 import { lintCommand } from './check/lint-command.ts';
 import { replayCommand } from './check/replay-command.ts';
 import { addCommand, removeCommand } from './lock/add-command.ts';
@@ -78,10 +73,7 @@ export function createProgram({ json = false }: { json?: boolean } = {}): Comman
     importCommand(),
     sitesCommand(),
     ...versionCommands(),
-    keysCommand(),
-    webhooksCommand(),
-    approvalsCommand(),
-    organizationsCommand(),
+    ...groupCommands(),
     loginCommand(),
     logoutCommand(),
     openCommand(),

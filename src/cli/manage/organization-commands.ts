@@ -80,14 +80,6 @@ const organizationVerbs: readonly Verb<OrganizationOptions>[] = [
   },
 ];
 
-/** `stele organizations list|create|rights|give|take`. */
-export function organizationsCommand(): Command {
-  const organizations = new Command('organizations').description(
-    'Create organizations, and say who may do what there.',
-  );
-  return withVerbs(organizations, organizationVerbs, 'the organization');
-}
-
 interface KeysOptions extends VerbOptions {
   name: string;
   scope: string[];
@@ -149,12 +141,6 @@ const keyVerbs: readonly Verb<KeysOptions>[] = [
     say: (_answer, id) => complain(`Revoked key ${id}.`),
   },
 ];
-
-/** `stele keys create|list|revoke`. */
-export function keysCommand(): Command {
-  const keys = new Command('keys').description('Create, list and revoke API keys.');
-  return withVerbs(keys, keyVerbs, 'organization of the keys');
-}
 
 function parseExpiry(text: string): string {
   const days = /^(\d{1,4})d$/.exec(text);
@@ -249,12 +235,6 @@ const webhookVerbs: readonly Verb<WebhookOptions>[] = [
   },
 ];
 
-/** `stele webhooks list|create|test|enable|rotate|delete`. */
-export function webhooksCommand(): Command {
-  const webhooks = new Command('webhooks').description('List, create, test and delete webhook endpoints.');
-  return withVerbs(webhooks, webhookVerbs, 'organization of the endpoint');
-}
-
 type Approval = components['schemas']['Approval'];
 
 const approvalVerbs: readonly Verb<VerbOptions>[] = [
@@ -292,12 +272,6 @@ function approvalLines({ changes, more, decisions, approvers = [], ...held }: Ap
   ];
 }
 
-/** `stele approvals list|show`. */
-export function approvalsCommand(): Command {
-  const approvals = new Command('approvals').description('List what waits for approval, and say what it changes.');
-  return withVerbs(approvals, approvalVerbs, 'the organization');
-}
-
 interface VerbOptions extends CommonOptions {
   org?: string;
 }
@@ -316,12 +290,23 @@ interface Verb<Options extends VerbOptions> {
   say(answer: Record<string, unknown>, id: string, options: Options): void;
 }
 
+/** What is managed with subcommands: what they are for, and what `--org` means. */
+const groups: readonly [name: string, description: string, verbs: readonly Verb<VerbOptions>[], org: string][] = [
+  ['keys', 'Create, list and revoke API keys.', keyVerbs, 'organization of the keys'],
+  ['webhooks', 'List, create, test and delete webhook endpoints.', webhookVerbs, 'organization of the endpoint'],
+  ['approvals', 'List what waits for approval, and say what it changes.', approvalVerbs, 'the organization'],
+  ['organizations', 'Create organizations, and say who may do what there.', organizationVerbs, 'the organization'],
+];
+
+/** `stele keys`, `webhooks`, `approvals` and `organizations`, each with subcommands. */
+export function groupCommands(): Command[] {
+  return groups.map(([name, description, verbs, org]) =>
+    withVerbs(new Command(name).description(description), verbs, org),
+  );
+}
+
 /** Adds the subcommands, each of which asks the management API. `org`: what `--org` means. */
-function withVerbs<Options extends VerbOptions>(
-  parent: Command,
-  verbs: readonly Verb<Options>[],
-  org: string,
-): Command {
+function withVerbs(parent: Command, verbs: readonly Verb<VerbOptions>[], org: string): Command {
   for (const { name, description, argument, options = [], isForAll = false, makesStore = false, run, say } of verbs) {
     const command = parent.command(name).description(description);
     if (argument !== undefined) command.argument(...argument);
@@ -331,7 +316,7 @@ function withVerbs<Options extends VerbOptions>(
     command.action(async (...given: unknown[]) => {
       const self = given.at(-1) as Command;
       const [id = ''] = self.args;
-      const asked = self.optsWithGlobals<Options & { registry?: string }>();
+      const asked = self.optsWithGlobals<VerbOptions & { registry?: string }>();
       // The operator of a data folder acts in all organizations.
       const named = isForAll ? (asked.registry === undefined ? '-' : null) : (asked.org ?? null);
       const answer = await withClient(self, named, (client) => run(client, id, asked), { makesStore });
