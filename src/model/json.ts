@@ -6,6 +6,12 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The name of the type of a JSON value. */
+export function typeNameOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
 // What follows is for JSON that Stele wrote itself. Untrusted JSON is parsed elsewhere: documents in
 // `compile/text/`, requests in `server/v1/json-body.ts`.
 

@@ -33,14 +33,8 @@ export function importedPaths(path: string, text: string): string[] {
   });
 }
 
-/** A file of code as the interpreter reads it. Lines are those of the author. */
-export interface Script {
-  code: string;
-  isModule: boolean;
-}
-
-/** Prepares a file: JSON becomes a module, and TypeScript loses its types. */
-export function toScript(path: string, text: string, erase: Erase): Script {
+/** Prepares a file for the interpreter: JSON becomes a module, and TypeScript loses its types. Lines are those of the author. */
+export function toScript(path: string, text: string, erase: Erase): { code: string; isModule: boolean } {
   if (path.endsWith('.json')) return { code: `module.exports = ${text};`, isModule: false };
   let code = text.replace(/^#!/, '//');
   if (/\.[cm]?ts$/.test(path)) {

@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv';
+import { typeNameOf } from '../../model/json.ts';
 import { countText } from '../../model/problem.ts';
 import { maxFindings } from '../kind.ts';
 import { followPointer, joinPointer, parsePointer } from '../text/pointer.ts';
@@ -192,14 +193,13 @@ function findingOf(
     return onKey(
       `A "$ref" is not allowed here: ${ownerOf(instancePath)} cannot be a reference. Write its members here.`,
     );
-  if (keyword === 'type')
-    return about(`must be ${[given['type']].flat().join(' or ')}, not ${typeOf(document, instancePath)}`);
+  const { value } = { value: undefined, ...followPointer(document, instancePath) };
+  if (keyword === 'type') return about(`must be ${[given['type']].flat().join(' or ')}, not ${typeNameOf(value)}`);
   if (keyword === 'enum') {
-    const allowed = (given['allowedValues'] as unknown[]).map((value) => JSON.stringify(value)).join(', ');
+    const allowed = (given['allowedValues'] as unknown[]).map((each) => JSON.stringify(each)).join(', ');
     return about(`must be one of ${allowed}`);
   }
   if (keyword === 'format' && given['format'] === 'uri-reference') {
-    const { value } = { value: null, ...followPointer(document, instancePath) };
     const [raw] = /[^\w\-.~:/?#[\]@!$&'()*+,;=%]/u.exec(String(value)) ?? [];
     if (raw !== undefined && raw.isWellFormed())
       return about(
@@ -224,12 +224,6 @@ function sayLimit(keyword: string, { limit }: Record<string, unknown>): string |
 function ownerOf(pointer: string): string {
   const owner = parsePointer(pointer).at(-2);
   return owner === undefined ? 'the document' : `"${owner}"`;
-}
-
-function typeOf(document: unknown, pointer: string): string {
-  let value = document;
-  for (const token of parsePointer(pointer)) value = (value as Record<string, unknown>)[token];
-  return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
 }
 
 /** Merges findings with the same position and message, and those of union branches for one node. */

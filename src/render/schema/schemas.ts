@@ -1,4 +1,4 @@
-import { type JsonObject, isObject } from '../../model/json.ts';
+import { type JsonObject, isObject, typeNameOf } from '../../model/json.ts';
 import { entriesOf, objectOf, pointerKeys, createOnce, type Once, listOf, textOf, dereference } from '../json-value.ts';
 
 /** The named schemas of a document, and the targets of references. */
@@ -298,9 +298,7 @@ function guessType(schema: JsonObject): string {
   if ('properties' in schema || 'additionalProperties' in schema || 'patternProperties' in schema) return 'object';
   if ('items' in schema || 'prefixItems' in schema) return 'array';
   const values = 'const' in schema ? [schema['const']] : listOf(schema['enum']).slice(0, 100);
-  const types = new Set(
-    values.map((value) => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)),
-  );
+  const types = new Set(values.map(typeNameOf));
   if (types.size > 0 && types.size < 4) return [...types].join(' or ');
   if ('pattern' in schema || 'minLength' in schema || 'maxLength' in schema || 'format' in schema) return 'string';
   if ('minimum' in schema || 'maximum' in schema || 'multipleOf' in schema) return 'number';

@@ -1,5 +1,6 @@
 import { isResourceGlob } from '../../model/access.ts';
 import { isSlug, parseCoordinate, slugFrom } from '../../model/address.ts';
+import { typeNameOf } from '../../model/json.ts';
 import { isLabel, labelFromVersion } from '../../model/label.ts';
 import { type ErrorObject, Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { closest, RegistryError } from '../../model/errors.ts';
@@ -117,7 +118,7 @@ function explainAlternatives(error: ErrorObject, alternatives: Alternatives, poi
 
 /** Whether the value has the branch's type and fixed members. */
 function isOfBranch(branch: DescribedSchema, value: unknown): boolean {
-  const type = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+  const type = typeNameOf(value);
   const isOfType = branch['type'] === undefined || [branch['type']].flat().includes(type);
   return isOfType && tagsOf(branch).every(([name, allowed]) => allowed.includes((value as DescribedSchema)[name]));
 }

@@ -1,5 +1,5 @@
 import { someOf } from '../../../model/errors.ts';
-import { isObject, type JsonObject } from '../../../model/json.ts';
+import { isObject, typeNameOf, type JsonObject } from '../../../model/json.ts';
 import type { Check, Context, CoreFunction, Failure, Tools } from './core-function.ts';
 import { joinPointer } from '../../text/pointer.ts';
 import { pointerOf, type Graph, type Node } from './graph.ts';
@@ -174,15 +174,10 @@ function checkTypedEnum(value: unknown, { formats }: Context): Failure[] {
     (value['nullable'] === true && formats.has('oas3_0')) || (value['x-nullable'] === true && formats.has('oas2'));
   const allowed = new Set(isNullable ? [...types, 'null'] : types);
   return value['enum'].flatMap((item: unknown, at) => {
-    const isFine = allowed.has(typeOf(item)) || (allowed.has('integer') && Number.isInteger(item));
+    const isFine = allowed.has(typeNameOf(item)) || (allowed.has('integer') && Number.isInteger(item));
     const message = `Enum value ${printValue(item)} must be "${[...allowed].join(',')}".`;
     return isFine ? [] : [{ message, keys: ['enum', at] }];
   });
-}
-
-function typeOf(value: unknown): string {
-  if (value === null) return 'null';
-  return Array.isArray(value) ? 'array' : typeof value;
 }
 
 const cases: Readonly<Record<string, (digits: string) => string>> = {
