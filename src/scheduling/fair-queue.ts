@@ -21,12 +21,7 @@ export interface Claim {
 }
 
 /** A queue for the work of several owners. */
-export interface FairQueue {
-  /** Runs the work when its turn comes. */
-  add<T>(claim: Claim, work: () => Promise<T>): Promise<T>;
-  /** Resolves when nothing runs or waits. */
-  onIdle(): Promise<void>;
-}
+export type FairQueue = ReturnType<typeof createFairQueue>;
 
 interface Waiting {
   owner: string;
@@ -55,7 +50,7 @@ const presence = 2000;
  * work, not the long work of its own owner. It takes nothing from others.
  * `now`: monotonic milliseconds.
  */
-export function createFairQueue(places: number, now: () => number = () => performance.now()): FairQueue {
+export function createFairQueue(places: number, now: () => number = () => performance.now()) {
   const half = Math.max(1, Math.floor(places / 2));
   const running = new Map<string, number>();
   const waiting: Waiting[] = [];
@@ -156,7 +151,8 @@ export function createFairQueue(places: number, now: () => number = () => perfor
   }
 
   return {
-    async add(claim, work) {
+    /** Runs the work when its turn comes. */
+    async add<T>(claim: Claim, work: () => Promise<T>): Promise<T> {
       const { owner, lane = owner } = claim;
       const number = Math.max(reached, (last.get(lane) ?? -1) + 1);
       last.set(lane, number);
@@ -172,7 +168,8 @@ export function createFairQueue(places: number, now: () => number = () => perfor
         if (last.get(lane) === number) last.delete(lane);
       }
     },
-    onIdle: async () => {
+    /** Resolves when nothing runs or waits. */
+    onIdle: async (): Promise<void> => {
       if (isWorking()) await idle.promise;
     },
   };

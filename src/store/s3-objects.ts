@@ -139,24 +139,17 @@ async function repeating<T>(patience: Patience, work: () => Promise<T>): Promise
   }
 }
 
-/** Objects of an S3 bucket under a prefix, by any key. Errors are those of the Bucket port. */
-export interface S3Objects {
-  /** The bytes, or those of a range whose end is exclusive. */
-  get(key: string, range?: { start: number; end: number }): Promise<Buffer | null>;
-  /** Writes the bytes unless the key exists. `id` names this call and is stored with the object. */
-  put(key: string, bytes: Uint8Array, id: string): Promise<'created' | 'exists'>;
-  /** Returns the id of the call that wrote the key; empty if it has none, null if the key is absent. */
-  writerOf(key: string): Promise<string | null>;
-  /** Returns up to `limit` keys with the prefix that follow `after`, in the order of their bytes. */
-  list(prefix: string, after: string, limit: number): Promise<string[]>;
-  delete(key: string): Promise<void>;
-}
+/** See `createS3Objects`. */
+export type S3Objects = ReturnType<typeof createS3Objects>;
 
 /** Name of the metadata that holds the id of the call that wrote an object. */
 const writer = 'stele-writer';
 
-/** Opens the objects of a bucket. `folder` is empty or ends with a slash. The client must not retry by itself. */
-export function createS3Objects(client: S3Client, bucket: string, folder: string, patience: Patience): S3Objects {
+/**
+ * Objects of an S3 bucket under a prefix, by any key. Errors are those of the Bucket port. `folder` is
+ * empty or ends with a slash. The client must not retry by itself.
+ */
+export function createS3Objects(client: S3Client, bucket: string, folder: string, patience: Patience) {
   const at = (key: string) => ({ Bucket: bucket, Key: folder + key });
 
   /** Reads with retries; null if the key is absent. */
@@ -169,6 +162,7 @@ export function createS3Objects(client: S3Client, bucket: string, folder: string
     }
   }
 
+  /** Returns the id of the call that wrote the key; empty if it has none, null if the key is absent. */
   const writerOf = (key: string): Promise<string | null> =>
     read(async (abortSignal) => {
       const head = await client.send(new HeadObjectCommand(at(key)), { abortSignal }).catch((error: unknown) => {
@@ -191,7 +185,8 @@ export function createS3Objects(client: S3Client, bucket: string, folder: string
   return {
     writerOf,
 
-    get: (key, range) =>
+    /** The bytes, or those of a range whose end is exclusive. */
+    get: (key: string, range?: { start: number; end: number }): Promise<Buffer | null> =>
       read(async (abortSignal, moved) => {
         const asked = { ...at(key), ...(range && { Range: `bytes=${range.start}-${range.end - 1}` }) };
         const answer = await client.send(new GetObjectCommand(asked), { abortSignal }).catch((error: unknown) => {
@@ -211,7 +206,8 @@ export function createS3Objects(client: S3Client, bucket: string, folder: string
         return range && ContentRange === undefined ? bytes.subarray(range.start, range.end) : bytes;
       }),
 
-    async put(key, bytes, id) {
+    /** Writes the bytes unless the key exists. `id` names this call and is stored with the object. */
+    async put(key: string, bytes: Uint8Array, id: string): Promise<'created' | 'exists'> {
       const request = {
         ...at(key),
         Body: bytes,
@@ -242,7 +238,8 @@ export function createS3Objects(client: S3Client, bucket: string, folder: string
       }
     },
 
-    async list(prefix, after, limit) {
+    /** Returns up to `limit` keys with the prefix that follow `after`, in the order of their bytes. */
+    async list(prefix: string, after: string, limit: number): Promise<string[]> {
       const keys: string[] = [];
       let token: string | undefined;
       do {
@@ -263,7 +260,7 @@ export function createS3Objects(client: S3Client, bucket: string, folder: string
       return keys;
     },
 
-    async delete(key) {
+    async delete(key: string): Promise<void> {
       await repeating(patience, () =>
         within(patience.timeout, (abortSignal) => client.send(new DeleteObjectCommand(at(key)), { abortSignal })),
       ).catch((error: unknown) => {

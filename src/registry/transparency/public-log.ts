@@ -90,25 +90,7 @@ async function askWitness(url: string, vkey: string, checkpoint: Checkpoint, nod
  * The public log of a registry: every public fact is a leaf, and whoever saw a checkpoint notices when
  * it is given another history (C2SP tlog-tiles, tlog-checkpoint).
  */
-export interface PublicLog {
-  /** Names the log. */
-  origin: string;
-  /** The key that signs its checkpoints. Throws `corrupt` if the log announces one that this process does not have. */
-  signer(): SigningKey;
-  /**
-   * Brings into the log what is public by now, of these organizations or of all. One run at a time: who asks during
-   * one gets the next. `compares`: all that is public, and not only what changed since.
-   */
-  update(organizations?: readonly string[], options?: { compares?: boolean }): Promise<void>;
-  /** The signed head, at most a second old. */
-  checkpoint(): Promise<Checkpoint>;
-  /** The bytes of a tile or bundle. Null if the log has none of this width. */
-  tile(name: TileName): Promise<Uint8Array | null>;
-  /** Proves that a version is in the log, by its name and label. Null if it is not. `at`: a checkpoint; default: the newest. */
-  prove(coordinate: string, label: string, at?: Checkpoint): Promise<LogProof | null>;
-  /** Proves that the present key is announced in the log. Null before it is. */
-  proveKey(): Promise<LogProof | null>;
-}
+export type PublicLog = NonNullable<Awaited<ReturnType<typeof open>>>;
 
 /** Milliseconds for which the log that was read counts as the newest. */
 const maxAge = 1000;
@@ -157,7 +139,7 @@ async function watch<T>(damages: Map<string, string>, where: string, work: () =>
   }
 }
 
-async function open(registry: Registry, damages: Map<string, string>): Promise<PublicLog | null> {
+async function open(registry: Registry, damages: Map<string, string>) {
   if (!hasPublicLog(registry)) return null;
   const tree = await openTreeLog(registry.bucket);
   const keys = logKeys(registry, tree.isNew());
@@ -192,6 +174,7 @@ async function open(registry: Registry, damages: Map<string, string>): Promise<P
     return head.checkpoint;
   }
 
+  /** The key that signs its checkpoints. Throws `corrupt` if the log announces one that this process does not have. */
   function signer(): SigningKey {
     const announced = tree.key();
     if (announced !== null && !vkeys.includes(announced))
@@ -239,9 +222,14 @@ async function open(registry: Registry, damages: Map<string, string>): Promise<P
   }
 
   return {
+    /** Names the log. */
     origin: keys[0].name,
     signer,
-    update(organizations, { compares = false } = {}) {
+    /**
+     * Brings into the log what is public by now, of these organizations or of all. One run at a time: who asks during
+     * one gets the next. `compares`: all that is public, and not only what changed since.
+     */
+    update(organizations?: readonly string[], { compares = false }: { compares?: boolean } = {}): Promise<void> {
       if (waiting === null) {
         const asked = { all: false, compares: false, organizations: new Set<string>(), done: running };
         const run = () => {
@@ -256,9 +244,14 @@ async function open(registry: Registry, damages: Map<string, string>): Promise<P
       else for (const each of organizations) waiting.organizations.add(each);
       return waiting.done;
     },
+    /** The signed head, at most a second old. */
     checkpoint: () => watch(damages, 'log', checkpoint),
-    tile: (name) => watch(damages, `${name.level}/${name.index}`, () => tree.tile(name)),
-    prove: (coordinate, label, at) => watch(damages, 'proof', () => prove(`${coordinate}@${label}`, at)),
+    /** The bytes of a tile or bundle. Null if the log has none of this width. */
+    tile: (name: TileName) => watch(damages, `${name.level}/${name.index}`, () => tree.tile(name)),
+    /** Proves that a version is in the log, by its name and label. Null if it is not. `at`: a checkpoint; default: the newest. */
+    prove: (coordinate: string, label: string, at?: Checkpoint) =>
+      watch(damages, 'proof', () => prove(`${coordinate}@${label}`, at)),
+    /** Proves that the present key is announced in the log. Null before it is. */
     proveKey: () => watch(damages, 'proof', () => prove(key)),
   };
 }

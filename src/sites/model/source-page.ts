@@ -72,17 +72,18 @@ export interface RenderedPage {
   problems: Problem[];
 }
 
-/** Names headings as GitHub does, so that links to them work there too. */
-export interface HeadingIds {
-  /** Lower case, hyphens for spaces, only letters, digits, `-` and `_`; a second one gets `-1`. */
-  idOf(text: string): string;
-}
+/** See `createHeadingIds`. */
+export type HeadingIds = ReturnType<typeof createHeadingIds>;
 
-/** Creates the ids of one page. `reserved`: ids that other parts of the page have. */
-export function createHeadingIds(reserved: Iterable<string> = []): HeadingIds {
+/**
+ * Names the headings of one page as GitHub does, so that links to them work there too. `reserved`: ids
+ * that other parts of the page have.
+ */
+export function createHeadingIds(reserved: Iterable<string> = []) {
   const counts = new Map([...reserved].map((id) => [id, 1]));
   return {
-    idOf(text) {
+    /** Lower case, hyphens for spaces, only letters, digits, `-` and `_`; a second one gets `-1`. */
+    idOf(text: string): string {
       const wanted =
         text
           .toLowerCase()
