@@ -147,6 +147,8 @@ function closeBelow(schema: Schema): Schema {
       if (key === 'items' || key === 'contains') return [[key, closed(value)]];
       if (key === 'prefixItems') return [[key, (value as unknown[]).map(closed)]];
       if (['anyOf', 'oneOf', 'allOf'].includes(key)) return [[key, (value as Schema[]).map(closeBelow)]];
+      // It asks about a property, and describes none.
+      if (key === 'if') return [[key, { not: { not: value } }]];
       if (key === 'then' || key === 'else') return [[key, closeBelow(value as Schema)]];
       if (key === 'dependentSchemas')
         return [
