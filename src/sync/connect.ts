@@ -90,9 +90,11 @@ async function knownFolder(
   if (another !== undefined)
     throw new RegistryError('conflict', `${org} follows several folders called ${name}. Write its whole path.`);
   if (url === undefined) return null;
-  const isThere = (each: Repository) => 'path' in given && documentAt(each, given.path) !== null;
-  const isFound = followed.some((each) => each.url === url && each.branch === branch && isThere(each));
-  return { url, hasFile: isFound || isSamePlace(was, { ...given, repository: url }) };
+  const isSame = isSamePlace(was, { ...given, repository: url });
+  const isFound = (each: Repository) => 'path' in given && documentAt(each, given.path) !== null;
+  // What the operator follows no more is followed again by nobody else.
+  const isFollowed = (each: Repository) => each.url === url && each.branch === branch && !each.gone;
+  return { url, hasFile: followed.some((each) => isFollowed(each) && (isSame || isFound(each))) };
 }
 
 function isSamePlace<C extends Connection | SiteConnection>(was: C | null, now: C): was is C {

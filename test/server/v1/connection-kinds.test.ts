@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { resourceRef, type Resource } from '../../../src/model/resource.ts';
+import { repositoryId, repositoryRef, type Repository } from '../../../src/model/connection.ts';
 import { follow } from '../../../src/sync/follow.ts';
 import { createTestRegistry } from '../registry.ts';
 import { shareCompiler } from '../../compile/shared-compiler.ts';
@@ -119,6 +120,18 @@ test('a name is that of a folder which the organization follows, and of one file
   expect(await connect('/srv/apis', 'pay.json')).toBe(403);
   expect(await connect('apis', 'secret.json')).toBe(403);
   expect(await connect('other', 'pay.json')).toBe(400);
+  // The operator took it out of the configuration.
+  const ref = repositoryRef('acme', repositoryId('/srv/apis', null));
+  const setGone = (gone: string | null) =>
+    api.registry.refs.update<Repository>(ref, (stored) => ({
+      value: { ...stored!.value, gone },
+      change: { actor: 'operator:test', origin: null, action: 'leave' },
+    }));
+  const again = async () => (await api.call('PUT', at, { body: { repository: 'apis', path: 'pay.json' } })).status;
+  expect(await again()).toBe(200);
+  await setGone('It is configured no more.');
+  expect([await again(), await connect('apis', 'pay.json')]).toEqual([403, 403]);
+  await setGone(null);
   const another = { url: '/opt/apis', branch: null, credential: null, discover: '', visibility: 'public', validation: 'lenient' } as const; // prettier-ignore
   await follow(api.registry, 'acme', another);
   expect(await connect('apis', 'pay.json')).toBe(409);
