@@ -46,6 +46,8 @@ export interface Pair {
   isHarmless: boolean;
   /** Schemas that describe the same values, such as the one around a branch. Their properties may be sent, whether these name them or not. */
   beside: Both<Schema>;
+  /** What these demand. Null: there are none. */
+  around: Both<SchemaView | null>;
 }
 
 export function createPair(
@@ -63,7 +65,10 @@ export function createPair(
   const types = { before: typesIn(views.before), after: typesIn(views.after) };
   const { role, isProperty } = describePlace(walk.after, views.after.pointer);
   const isText = !isProperty && (role === 'parameter' || role === 'header');
-  return { ...given, types, isText, ...views };
+  const [one, other] = given.beside;
+  const viewBeside = (side: Side, schema: Schema) => (schema.length === 0 ? null : viewOf(side, schema));
+  const around = [viewBeside(walk.before, one), viewBeside(walk.after, other)] as const;
+  return { ...given, types, isText, around, ...views };
 }
 
 /** Whether values that are alternatives in one of two schemas are not such, one by one, in the other. */

@@ -45,9 +45,8 @@ export function isNamed({ properties, additional, keywords }: SchemaView, name: 
  * that: it was sent, too.
  */
 function withNamesBeside(pair: Pair): Pair {
-  const known = pair.beside.map((schema, at) => {
+  const known = pair.around.map((around, at) => {
     const { side, unions } = at === 0 ? pair.before : pair.after;
-    const around = schema.length > 0 ? viewOf(side, schema) : null;
     const branches = unions.flatMap((union) => union.branches.map((branch) => viewOf(side, [branch]).properties));
     pair.walk.spend((branches.length * (pair.before.properties.size + pair.after.properties.size)) / 10);
     return (name: string): Schema | null => {

@@ -170,30 +170,25 @@ function compareBelow(given: Parameters<typeof createPair>[0], before: Schema, a
 }
 
 /** What describes a property, or items, beside a pair. */
-function besideOf({ before, after, beside }: Pair, name: string | null): Pair['beside'] {
-  const of = ({ side }: SchemaView, schema: Schema): Schema => {
-    if (schema.length === 0) return [];
-    const { items, properties } = viewOf(side, schema);
-    return name === null ? items.rest : (properties.get(name) ?? []);
-  };
-  return [of(before, beside[0]), of(after, beside[1])];
+function besideOf({ around }: Pair, name: string | null): Pair['beside'] {
+  const of = (view: SchemaView | null): Schema => (name === null ? view?.items.rest : view?.properties.get(name)) ?? [];
+  return [of(around[0]), of(around[1])];
 }
 
 /** What describes the values of a branch beside it: the schema around it, and what is beside that one, if they speak of the same. */
-function besideIn({ before, after, beside, walk }: Pair, one: Schema, other: Schema): Pair['beside'] {
-  const around: Pair['beside'] = [
+function besideIn({ before, after, beside, around, walk }: Pair, one: Schema, other: Schema): Pair['beside'] {
+  const inner = [viewOf(before.side, one), viewOf(after.side, other)];
+  const names = inner.flatMap(({ properties }) => [...properties.keys()]);
+  walk.spend(5 + names.length);
+  const isList = inner.some(({ items }) => items.rest.length > 0);
+  const isSaid = (view: SchemaView | null) =>
+    view !== null && ((isList && view.items.rest.length > 0) || names.some((name) => isNamed(view, name)));
+  const isOpen = inner.some(({ unions }) => unions.length > 0);
+  if (!isOpen && ![before, after, ...around].some(isSaid)) return alone.beside;
+  return [
     [...beside[0], ...before.schema],
     [...beside[1], ...after.schema],
   ];
-  const outer = [viewOf(before.side, around[0]), viewOf(after.side, around[1])];
-  const inner = [viewOf(before.side, one), viewOf(after.side, other)];
-  const names = inner.flatMap(({ properties }) => [...properties.keys()]);
-  walk.spend(names.length);
-  const isList = inner.some(({ items }) => items.rest.length > 0);
-  const isSaid = (view: SchemaView) =>
-    (isList && view.items.rest.length > 0) || names.some((name) => isNamed(view, name));
-  const isOpen = inner.some(({ unions }) => unions.length > 0);
-  return isOpen || outer.some(isSaid) ? around : alone.beside;
 }
 
 function isSame(walk: Walk, before: Place, after: Place): boolean {
