@@ -17,26 +17,10 @@ async function loadOctokit() {
 }
 
 /** A client that may write to a repository on GitHub. */
-export interface Speaker {
+interface Speaker {
   client: Octokit;
   /** Set for an app. Tokens cannot write check runs. */
   appId: string | null;
-}
-
-/** The clients of one GitHub server: one for each token and each installation of an app. */
-export interface Speakers {
-  /**
-   * The client for the repository's credential; for `acme/*`, for that of the owner. Null without a
-   * credential.
-   */
-  find(repository: HostRepository, signal: AbortSignal): Promise<Speaker | null>;
-  /**
-   * Runs a request. Rejects with `unreachable` if it fails. Forgets a cached installation when
-   * access is refused.
-   */
-  ask<T>(repository: HostRepository, request: () => Promise<T>): Promise<T>;
-  /** Sends a request with the repository's credential, or anonymously without one. */
-  request: Ask;
 }
 
 /** A token, an app, or an installation of an app. */
@@ -45,7 +29,8 @@ type Auth = string | { appId: string; privateKey: string; installationId?: numbe
 /** The longest rate limit, in seconds, that a call waits for. */
 const longestWait = 30;
 
-export function createSpeakers(settings: HostSettings): Speakers {
+/** The clients of one GitHub server: one for each token and each installation of an app. */
+export function createSpeakers(settings: HostSettings) {
   const { apiUrl, second, credential } = settings;
   const clients = new Map<string, Promise<Octokit>>();
   const installations = new Map<string, number>();
@@ -104,6 +89,10 @@ export function createSpeakers(settings: HostSettings): Speakers {
 
   const keyOf = ({ name, credential: credentialName }: HostRepository) => `${credentialName} ${name}`;
 
+  /**
+   * The client for the repository's credential; for `acme/*`, for that of the owner. Null without a
+   * credential.
+   */
   async function find(repository: HostRepository, signal: AbortSignal): Promise<Speaker | null> {
     const secret = credential(repository.credential);
     if (secret === null) return null;
@@ -115,6 +104,10 @@ export function createSpeakers(settings: HostSettings): Speakers {
     return { client, appId };
   }
 
+  /**
+   * Runs a request. Rejects with `unreachable` if it fails. Forgets a cached installation when
+   * access is refused.
+   */
   async function ask<T>(repository: HostRepository, request: () => Promise<T>): Promise<T> {
     try {
       return await request();
@@ -127,6 +120,7 @@ export function createSpeakers(settings: HostSettings): Speakers {
     }
   }
 
+  /** Sends a request with the repository's credential, or anonymously without one. */
   const request: Ask = async (repository, { method, path, body, isDone }, signal) => {
     // The installation of an app is looked for by the owner's name: that of the repository may be a former one.
     const isSearch = /^\/(?:repos\/[^/]+|repositories)\/[^/]+$/.test(path);
