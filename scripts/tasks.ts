@@ -3,6 +3,8 @@
  * are pressed are told apart. It fails when a task cannot be done.
  *
  *   node scripts/tasks.ts
+ *
+ * Those of the console are in `scripts/console-tasks.ts`.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';

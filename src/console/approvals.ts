@@ -29,6 +29,7 @@ function rowsOf(items: readonly HeldRecord[], request: ConsoleRequest): Row[] {
       { text: each.authors[0] ?? '' },
       timeCell(each.heldAt),
     ],
+    actions: [{ text: 'Its versions', href: here(request, each.resource.replace(/^@[^/]*/, '')) }],
   }));
 }
 

@@ -155,8 +155,14 @@ export function faultsIn(error: RegistryError, fields: readonly Field[]): Readon
   for (const { pointer, parameter, detail } of named) {
     const at = pointer ?? `?${parameter}`;
     const field = fields.find(({ name }) => at === name || at.startsWith(`${name}/`));
-    if (field && !messages.has(field.name))
-      messages.set(field.name, `${field.label} ${detail.replace(/[^.?]$/, '$&.')}`);
+    if (field === undefined || messages.has(field.name)) continue;
+    // What a schema says, in words of people.
+    const like = field.placeholder ? `, such as ${field.placeholder}` : '';
+    const words = ` ${detail}`
+      .replace(/^ must match pattern .*/s, ` is not written as it must be${like}`)
+      .replace(/^ must NOT have fewer than 1 items$/, ': choose at least one')
+      .replace(/[^.?]$/, '$&.');
+    messages.set(field.name, field.label + words);
   }
   return messages;
 }

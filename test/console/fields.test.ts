@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { bodyFrom, typedFrom, type Field } from '../../src/console/fields.ts';
+import { RegistryError } from '../../src/model/errors.ts';
+import { bodyFrom, faultsIn, typedFrom, type Field } from '../../src/console/fields.ts';
 
 test('a form shows what a record has, and asks for the same again', () => {
   const fields: Field[] = [
@@ -12,4 +13,19 @@ test('a form shows what a record has, and asks for the same again', () => {
     { latest: true, scopes: null, expiresAt: null },
   ])
     expect(bodyFrom(fields, typedFrom(fields, record))).toEqual(record);
+});
+
+test('what is wrong in a form is said in words of people, not of schemas', () => {
+  const fields: Field[] = [
+    { name: '/person', label: 'Person', kind: 'text', placeholder: 'https://login.example#ann' },
+    { name: '/scopes', label: 'They may', kind: 'checks' },
+  ];
+  const errors = [
+    { pointer: '/person', detail: 'must match pattern "^https?://[^#]+#.+$"' },
+    { pointer: '/scopes', detail: 'must NOT have fewer than 1 items' },
+  ];
+  expect([...faultsIn(new RegistryError('malformed', 'No.', { extra: { errors } }), fields).values()]).toEqual([
+    'Person is not written as it must be, such as https://login.example#ann.',
+    'They may: choose at least one.',
+  ]);
 });

@@ -54,6 +54,7 @@ test('what waits for approval has one word, tone and count, and leads to its app
   expect(overview.text).toMatch(/<h2>Waits for approval<\/h2>/);
   expect(overview.text).toContain('<span class="tag wait">waits for approval</span>');
   expect(overview.text).toMatch(/href="\/console\/acme\/approvals\/\w+"[^>]*><code>@acme\/apis\/ledger@2\.0\.0/);
+  expect(overview.text).toContain('href="/console/acme/apis/ledger">Its versions</a>');
   expect(overview.text).toContain('1 rejected document<');
   // The side menu counts both.
   expect(overview.text).toContain('aria-label="1 waits for approval">1<');

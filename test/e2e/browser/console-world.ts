@@ -16,26 +16,35 @@ import { openIdentityProvider } from '../../servers/oidc.ts';
 import { freePort } from '../../servers/ports.ts';
 import { openChromium, seriousFindings } from './chromium.ts';
 
-/** A registry with a real identity provider, git server and sandbox: ann is an administrator of acme, eve of globex. */
+/** Who writes what is committed here. */
+export const by = 'bob <bob@example.com>';
+
+/**
+ * A registry with a real identity provider, git server and sandbox: ann and bob are administrators of acme and make organizations, eve
+ * is one of globex. The files are committed by bob.
+ */
 export async function openConsoleWorld(files: Record<string, string>) {
   const stack = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'stele-console-'));
   stack.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   const repository = createFixtureRepository(join(folder, 'root', 'contracts.git'));
-  repository.commit({ files });
+  repository.commit({ files, by });
   const git = stack.use(await openGitServer({ root: join(folder, 'root') }));
   const port = await freePort();
   const url = `http://localhost:${port}`;
   const provider = stack.use(
-    await openIdentityProvider({ clients: [relyingParty(url)], groups: { ann: ['admins'], eve: ['strangers'] } }),
+    await openIdentityProvider({ clients: [relyingParty(url)], groups: { ann: ['admins'], bob: ['admins'], eve: ['strangers'] } }),
   );
   const hosts = [`http://${git.host}`];
   const { registry } = createWorld({
     ...unlimited,
     url,
     sync: { interval: 0, hosts },
+    webhooks: { allowPrivateAddresses: true },
     login: {
       ...loginConfig(port, provider.issuer),
+      scope: 'openid profile email groups',
+      creators: ['admins'],
       organizations: {
         admins: [{ organization: 'acme', scopes: ['admin'] }],
         strangers: [{ organization: 'globex', scopes: ['admin'] }],
@@ -51,6 +60,7 @@ export async function openConsoleWorld(files: Record<string, string>) {
   const browser = stack.use(await openChromium(url, [provider.issuer]));
   return {
     url,
+    issuer: provider.issuer,
     browser,
     repository,
     remote: `${git.url}/contracts.git`,
