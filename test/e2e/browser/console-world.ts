@@ -33,7 +33,10 @@ export async function openConsoleWorld(files: Record<string, string>) {
   const port = await freePort();
   const url = `http://localhost:${port}`;
   const provider = stack.use(
-    await openIdentityProvider({ clients: [relyingParty(url)], groups: { ann: ['admins'], bob: ['admins'], eve: ['strangers'] } }),
+    await openIdentityProvider({
+      clients: [relyingParty(url)],
+      groups: { ann: ['admins'], bob: ['admins'], eve: ['strangers'] },
+    }),
   );
   const hosts = [`http://${git.host}`];
   const { registry } = createWorld({
