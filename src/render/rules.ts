@@ -33,14 +33,31 @@ interface RuleForm {
   maps(ruleset: JsonObject): [scope: string, rules: unknown][];
   /** The severity of a rule that states none. */
   usual: Rule['severity'];
+  /** Where its built-in rules are explained. */
+  documentation: string;
 }
 
 const members = /^(?:rules|overrides)$|Rules$/;
 
 const forms: Readonly<Record<RulesetKind, RuleForm>> = {
-  'spectral-ruleset': { members, maps: spectralMaps, usual: 'warn' },
-  'redocly-ruleset': { members, maps: redoclyMaps, usual: 'error' },
+  'spectral-ruleset': {
+    members,
+    maps: spectralMaps,
+    usual: 'warn',
+    documentation: 'https://docs.stoplight.io/docs/spectral/4dec24461f3af-open-api-rules',
+  },
+  'redocly-ruleset': {
+    members,
+    maps: redoclyMaps,
+    usual: 'error',
+    documentation: 'https://redocly.com/docs/cli/rules/built-in-rules',
+  },
 };
+
+/** Where the linter of a ruleset explains its built-in rules. */
+export function documentationOf(kind: RulesetKind): string {
+  return forms[kind].documentation;
+}
 
 /** Whether a member of a ruleset holds rules. */
 export function holdsRules(kind: RulesetKind, member: string): boolean {

@@ -4,7 +4,7 @@ import { createAnchors, type Outline } from '../model/outline.ts';
 import { createDescriptions } from './description.ts';
 import { empty, longest } from './outline.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
-import { leftOutOf, viewRule, extendedBy, rulesOf, type Rule } from './rules.ts';
+import { documentationOf, leftOutOf, viewRule, extendedBy, rulesOf, type Rule } from './rules.ts';
 import { valueText } from './schema/example.ts';
 import { formatHtml, joinHtml, lengthOf, listHtml, markup, nothing, type Html } from './html.ts';
 import { digestOfValue, entriesOf, textOf } from './json-value.ts';
@@ -28,13 +28,14 @@ const maxLeftOut = 500;
 
 function rulesetHtml(
   page: Pick<Page, 'document' | 'descriptions'>,
+  kind: RulesetKind,
   rules: readonly PlacedRule[],
   budget: number,
 ): { html: Html; isCut: boolean } {
   const long = createLong(budget, lengthOf);
   for (const one of rules)
     long.add(
-      () => ruleHtml(page, one),
+      () => ruleHtml(page, kind, one),
       () => markup`<tr class="rule" id="${one.anchor}">
         <th scope="row"><code>${nameText(one.rule.name, 300)}</code></th><td>${severityHtml(one.rule)}</td><td></td>
       </tr>`,
@@ -74,7 +75,7 @@ function severityHtml({ severity }: Rule): Html {
   return markup`<b class="severity ${severity}">${severity}</b>`;
 }
 
-function ruleHtml({ descriptions }: Pick<Page, 'descriptions'>, { rule, anchor }: PlacedRule): Html {
+function ruleHtml({ descriptions }: Pick<Page, 'descriptions'>, kind: RulesetKind, { rule, anchor }: PlacedRule): Html {
   const { description, isBuiltIn, given, asked, url } = viewRule(rule);
   const places = given.map((path) => markup` <code>${path.slice(0, 1000)}</code>`);
   const demands = asked.map(({ field, demand }) => {
@@ -88,8 +89,8 @@ function ruleHtml({ descriptions }: Pick<Page, 'descriptions'>, { rule, anchor }
       ${descriptions.brief(description)}
       ${given.length === 0 ? nothing : markup`<p>Applies to${places}</p>`}
       ${demands.length === 0 ? nothing : markup`<ul class="props">${demands}</ul>`}
-      ${isBuiltIn ? markup`<p>Built-in rule${settings(rule.definition)}</p>` : nothing}
-      ${url === null ? nothing : markup`<p><a href="${url}" rel="nofollow noopener">Documentation</a></p>`}
+      ${isBuiltIn ? markup`<p><a href="${documentationOf(kind)}" rel="nofollow noopener noreferrer">Built-in rule</a>${settings(rule.definition)}</p>` : nothing}
+      ${url === null ? nothing : markup`<p><a href="${url}" rel="nofollow noopener noreferrer">Documentation</a></p>`}
     </td>
   </tr>`;
 }
@@ -143,7 +144,7 @@ export function renderRuleset(document: JsonObject, kind: RulesetKind, imageOf: 
   const placed = rules.map((rule) => ({ rule, anchor: anchors.rule(rule.name) }));
   const ids = new Set(['rules', ...placed.map(({ anchor }) => anchor)]);
   const descriptions = createDescriptions({ anchorOf: anchorIn(ids), imageOf });
-  const { html, isCut } = rulesetHtml({ document, descriptions }, placed, pageBudget);
+  const { html, isCut } = rulesetHtml({ document, descriptions }, kind, placed, pageBudget);
   return {
     html: formatHtml(html),
     navigation: formatHtml(rulesetNavigation(placed)),

@@ -70,7 +70,7 @@ it('the page of a partial ruleset says what it does not check, and rules link to
     published({ rules: { kept: rule, bad }, 'x-stele-left-out': ['functions', 'own<b>'] }),
   )!;
   expect(html).toContain('It does not check:</strong> <code>functions</code> <code>own&lt;b&gt;</code>');
-  expect(html).toContain('<a href="https://acme.example/why" rel="nofollow noopener">Documentation</a>');
+  expect(html).toContain('<a href="https://acme.example/why" rel="nofollow noopener noreferrer">Documentation</a>');
   expect(html).not.toContain('alert(1)"');
   expect(markdown).toContain('It does not check:** `functions`');
 });

@@ -95,12 +95,14 @@ test('a tree that is too large is cut in its depth: what stands first does not u
   expect(rows).toBeLessThan(1600);
 });
 
-test('a built-in rule is said to be one', () => {
+test('a built-in rule is said to be one, and leads to where its linter explains it', () => {
   const html = pageOf({
     rules: { 'operation-summary': 'error', 'no-such-rule': 'warn' },
     oas3_1Rules: { struct: 'error' },
   });
-  expect(html.split('Built-in rule').length).toBe(4);
+  const link =
+    '<a href="https://redocly.com/docs/cli/rules/built-in-rules" rel="nofollow noopener noreferrer">Built-in rule</a>';
+  expect(html.split(link).length).toBe(4);
 });
 
 test('definitions are found where references lead, also under a name of their own', () => {

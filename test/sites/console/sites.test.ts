@@ -322,7 +322,7 @@ describe('in this order', { shuffle: false }, () => {
       ['redirects', '/redirects', 'a b\na c', 'must have a only once: line 2 has it again'],
       ['redirects', '/redirects', 'only', 'must have two paths in line 1'],
       ['versions', '/versions', 'v2/', 'must have a folder or a site and a title'],
-      ['versions', '/versions', '../ Up', 'must match'],
+      ['versions', '/versions', '../ Up', 'is not written as it must be'],
     ])('the form %s says what is wrong at %s: %j', async ([name, field, text, why]) => {
       const answer = await writer.send(`${at}/${name}`, { [field!]: text! });
       expect(answer.status).toBe(400);
