@@ -1,7 +1,7 @@
-import { execFile, fork, type ExecFileException } from 'node:child_process';
+import { execFile, fork, spawn, type ExecFileException } from 'node:child_process';
 import { cpSync, existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -9,6 +9,29 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type * as isolation from '../src/compile/sandbox/isolation.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
+
+/** Starts twenty sandboxes one after the other, each as after a start of the program, and prints how each job ended. */
+const starts = `
+import { setTimeout } from 'node:timers/promises';
+import { startChild } from './child.js';
+import { findIsolation } from './isolation.js';
+import { openStartSnapshot } from './start-snapshot.js';
+const isolation = await findIsolation('auto');
+const load = async (paths) => paths.map((path) => ({ path, bytes: Buffer.from('openapi: 3.1.0\\ninfo: {title: Pets, version: "1"}\\npaths: {}\\n') }));
+const limits = { fileBytes: 1e6, bundleBytes: 1e6, files: 10, depth: 100, aliases: 10, nodes: 1000, seconds: 600, memoryMegabytes: 512 };
+const input = { type: 'apis', entry: 'a.yaml', validation: 'strict', ruleset: null, limits };
+const find = () => openStartSnapshot(process.argv[2], { makesNow: false, trade: 'all' }).find();
+await openStartSnapshot(process.argv[2], { makesNow: true, trade: 'all' }).find();
+for (let start = 0; start < 20; start++) {
+  // Half of them while the snapshots are made, and half from these.
+  for (let waits = 0; start === 10 && waits < 600 && (await find()) === null; waits++) await setTimeout(100);
+  const snapshot = await find();
+  const child = startChild(512, isolation, { snapshot });
+  const outcome = await child.run({ type: 'compile', input }, { seconds: 600, load, signal: undefined });
+  console.log('answer' in outcome ? (start < 10 || snapshot !== null ? 'done' : 'no snapshot') : JSON.stringify(outcome));
+  child.kill();
+}
+`;
 const run = promisify(execFile);
 
 /** What a finished command printed, and its exit code. */
@@ -144,6 +167,30 @@ describe(`the tarball`, () => {
     expect(await stele('lint', '--json', 'bad.yaml')).toEqual(before);
     await chmod(blob, 0o666);
     expect(await stele('lint', '--json', 'bad.yaml')).toEqual(before);
+  });
+
+  test('starts sandboxes beside another build of it on a busy machine, and loses none', async () => {
+    const installed = join(folder, 'node_modules');
+    const others = join(home, 'other', 'node_modules');
+    await mkdir(join(others, '@stele-registry'), { recursive: true });
+    for (const name of (await readdir(installed)).filter((each) => each !== '@stele-registry'))
+      await symlink(join(installed, name), join(others, name));
+    cpSync(join(installed, '@stele-registry'), join(others, '@stele-registry'), { recursive: true });
+    const cache = join(home, 'shared');
+    const startAll = async (modules: string) => {
+      const script = join(modules, '@stele-registry', 'stele', 'dist', 'compile', 'sandbox', 'starts.js');
+      await writeFile(script, starts);
+      return (await start(process.execPath, [script, cache], home)).stdout.trim().split('\n');
+    };
+    const busy = Array.from({ length: 3 * availableParallelism() }, () =>
+      spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),
+    );
+    try {
+      const done = Array<string>(20).fill('done');
+      expect(await Promise.all([installed, others].map(startAll))).toEqual([done, done]);
+    } finally {
+      for (const each of busy) each.kill('SIGKILL');
+    }
   });
 
   test.each(['worker', 'code-worker'])(

@@ -60,8 +60,8 @@ interface Rhythm {
 }
 
 /**
- * Does work again and again until it is closed, one round at a time. What fails is told, and tried
- * again the next time. Keeps no process running. `work`: the signal aborts on `close`.
+ * Does work again and again until it is closed, one round at a time. What fails is reported, and
+ * tried again the next time. Keeps no process running. `work`: the signal aborts on `close`.
  */
 export function openRounds(
   { first, pause, share = Infinity }: Rhythm,

@@ -170,7 +170,7 @@ function positionIn<P>({ operation, query }: Call, isPosition: (value: unknown) 
   });
 }
 
-/** How the items of a list are told. */
+/** How the items of a list are sent. */
 interface Telling<T, P = string> {
   describe(item: T): unknown;
   /** Its position in the list, which a cursor has. */

@@ -90,7 +90,10 @@ export function keyRecord(key: Key, lastUsedAt: string | null): object {
   };
 }
 
-/** Answers with a key that was just made, whose secret is told only now. `url`: that of the registry, where a list has it. */
+/**
+ * Answers with a key that was just made, whose secret is shown only now. `url`: that of the registry,
+ * where a list has it.
+ */
 export function answerNewKey({ key, text }: { key: Key; text: string }, url?: string): Answer {
   const headers = url === undefined ? {} : { Location: `${url}/v1/keys/${key.id}` };
   return { status: 201, headers, body: { ...keyRecord(key, null), secret: text } };
