@@ -33,9 +33,8 @@ import { showForm, submitForm, type FormPage } from './form-page.ts';
 import { publishedPage, publishPage } from './publish-page.ts';
 import { resourceForms, versionForms } from './resource-forms.ts';
 import { replayPage } from './replay-page.ts';
-import { repositoryForms, repositoryPages, repositoryRunPage } from './repository-views.ts';
+import { repositoryForms, repositoryPages } from './repository-views.ts';
 import { resourcePage, runPage, runsPage } from './resource-view.ts';
-import { streamRun, type RunPage } from './run-view.ts';
 import { expiredPage, sendPage, viewPage } from './show.ts';
 import { organizationFor, startPage } from './start-page.ts';
 import { editorPage, sitePublishPage, uploadPage } from '../sites/console/site-publish.ts';
@@ -83,8 +82,6 @@ interface Route {
   again?(request: ConsoleRequest, typed: Typed, why: string): Promise<void>;
 }
 
-const routes: readonly Route[] = [eventsOf(runPage), eventsOf(repositoryRunPage), ...formPages.map(routeOf)];
-
 function routeOf(page: FormPage): Route {
   return {
     path: page.path,
@@ -96,11 +93,6 @@ function routeOf(page: FormPage): Route {
 
 function routesOf(forms: readonly Form[]): Route[] {
   return forms.map((form) => routeOf(pageOfForm(form)));
-}
-
-/** The stream of a run's changes. */
-function eventsOf({ path, read }: RunPage): Route {
-  return { path: `${path}/events`, get: (request) => streamRun(request, () => read(request)) };
 }
 
 // What is about the person alone.
@@ -132,7 +124,11 @@ export function createConsole(given: Console): Router {
   const { config } = context.registry;
   const forms = organizationForms();
   // After the forms: `/keys/new` is not the page of a key.
-  const ofOrganization = [...routesOf(forms), ...routes, ...routesOfPages(pages, [...forms, ...formPages])];
+  const ofOrganization = [
+    ...routesOf(forms),
+    ...formPages.map(routeOf),
+    ...routesOfPages(pages, [...forms, ...formPages]),
+  ];
   const ofPerson = [
     ...routesOf(personalForms),
     ...personalRoutes,

@@ -70,10 +70,8 @@ export interface View {
   /** Something to copy now, since it is never shown again. */
   secret?: { label: string; text: string; advice: string };
   notice?: { text: string; tone: 'good' | 'bad' | 'calm' };
-  /** Seconds after which to look again, without a script. */
+  /** Seconds after which to look again. */
   reload?: number;
-  /** The address of a stream of events, each of which asks to show the page again. */
-  events?: string;
 }
 
 /** One page: a path under `/console/{organization}` and what to show there. */

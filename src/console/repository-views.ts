@@ -68,10 +68,7 @@ const one: Page = {
   },
 };
 
-/** One run of a repository. */
-export const repositoryRunPage = runPageBelow(repositoryPath, 'getRepositorySync');
-
-export const repositoryPages: readonly Page[] = [list, one, repositoryRunPage];
+export const repositoryPages: readonly Page[] = [list, one, runPageBelow(repositoryPath, 'getRepositorySync')];
 
 /** A repository in a list. */
 export function repositoryRow(request: ConsoleRequest, record: FollowedRecord): Row {

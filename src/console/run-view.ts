@@ -6,10 +6,6 @@ import { commitLinks } from '../site/pages/describe-version.ts';
 import { countOutcomes, countState, shownState } from '../model/states.ts';
 import { approvalLinks } from './approvals.ts';
 import { type Answered, here, may, perform, type ConsoleRequest } from './console-request.ts';
-import { setTimeout as delay } from 'node:timers/promises';
-import { RegistryError } from '../model/errors.ts';
-import { createWaitingPlaces } from '../scheduling/places.ts';
-import { untilClosed } from '../server/request.ts';
 
 type Shown = Pick<Problem, 'rule' | 'severity' | 'message'> & {
   file?: string;
@@ -133,18 +129,15 @@ function runState(state: string, documents: RunRecord['documents'], detail: stri
   return { ...stateCell(state, detail), text: describeLeft(documents) ?? shownState(state).text, tag: tone };
 }
 
-/** One run, and what reads it. */
-export interface RunPage extends Page {
-  read(request: ConsoleRequest): Promise<RunRecord>;
-}
-
 /** The page of a run, below that of a resource or a repository, with what it did to that. */
-export function runPageBelow(parent: string, operation: 'get{one}Sync' | 'getRepositorySync'): RunPage {
-  const read = async (request: ConsoleRequest) => (await perform(request, operation)).body;
-  return { path: `${parent}/runs/:run`, read, show: async (request) => runView(request, parent, await read(request)) };
+export function runPageBelow(parent: string, operation: 'get{one}Sync' | 'getRepositorySync'): Page {
+  return {
+    path: `${parent}/runs/:run`,
+    show: async (request) => runView(request, parent, (await perform(request, operation)).body),
+  };
 }
 
-/** What a run did. While it runs, the page follows the stream of its changes, or reloads without a script. */
+/** What a run did. While it runs, the page looks again each second. */
 async function runView(request: ConsoleRequest, parent: string, run: RunRecord): Promise<View> {
   const { state, trigger, repository, startedAt, finishedAt, progress, detail, documents } = run;
   const isOpen = state === 'queued' || state === 'running';
@@ -162,7 +155,7 @@ async function runView(request: ConsoleRequest, parent: string, run: RunRecord):
         ...(rejected > 0 ? ['What is rejected is published once its file is corrected and pushed.'] : []),
         ...(waiting > 0 ? ['What waits is published once somebody approves it.'] : []),
       ].join(' '),
-    ...(isOpen && { reload: 2, events: here(request, `${parent}/runs/:run/events`) }),
+    ...(isOpen && { reload: 1 }),
     actions: [
       ...(state === 'failed' && may(request, 'publish')
         ? [{ text: 'Try again', href: here(request, `${parent}/sync`), isMain: true, post: true }]
@@ -213,53 +206,4 @@ function outcomeCell(
 ): Cell {
   const href = outcome === 'waiting' ? approvals.get(resource ?? '') : undefined;
   return href === undefined ? stateCell(outcome, detail) : { ...stateCell(outcome), href };
-}
-
-/** Milliseconds between two looks at the run, and after which a stream ends. The page then opens another. */
-const pause = 400;
-const longest = 10 * 60_000;
-/** Milliseconds of silence after which a comment is sent: proxies close connections that are silent for a minute. */
-const silence = 20_000;
-/** Streams at once. */
-const places = createWaitingPlaces({ ofOne: 6, ofOrganization: 32, ofAll: 256 });
-
-/**
- * Streams an event for each change of a run (server-sent events, HTML §9.2): `change`, and `end`
- * once it is over. `read` checks access each time. Throws `rate_limited` for too many streams.
- */
-export async function streamRun(request: ConsoleRequest, read: () => Promise<RunRecord>): Promise<void> {
-  const { http, response, context, session, org } = request;
-  const { monotonic } = context.registry;
-  let run = await read();
-  const leave = places.take(org, session.principal.id);
-  if (leave === null) {
-    throw new RegistryError('rate_limited', 'Too many pages follow a run. Close some, or reload.', { retryAfter: 5 });
-  }
-  const closed = untilClosed(response);
-  const end = monotonic() + longest;
-  response.set({ 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
-  response.flushHeaders();
-  try {
-    let sent = '';
-    let lastSent = monotonic();
-    while (!closed.aborted && monotonic() < end && context.isReady()) {
-      const state = JSON.stringify([run.state, run.progress, run.documents.length]);
-      if (state !== sent || monotonic() - lastSent > silence) {
-        response.write(state === sent ? ':\n\n' : `event: change\ndata: ${state}\n\n`);
-        lastSent = monotonic();
-      }
-      sent = state;
-      if (run.state !== 'queued' && run.state !== 'running') {
-        response.write('event: end\ndata:\n\n');
-        break;
-      }
-      await delay(pause, undefined, { signal: closed }).catch(() => undefined);
-      // The stream ends when the reader signs out or their key is revoked.
-      if (closed.aborted || (await context.login!.readSession(http)) === null) break;
-      run = await read();
-    }
-  } finally {
-    leave();
-    response.end();
-  }
 }

@@ -41,20 +41,20 @@ const unopened =
 
 /**
  * Throws `malformed` if `secretKey` is unset or has a line of less than 32 characters. Called at
- * the start, so that the error does not wait for the first secret.
+ * the start, so that the error does not wait for the first secret. `name`: what the configuration calls it.
  */
-export function assertSecretKey(registry: Pick<Registry, 'config'>): void {
-  configuredKeys(registry);
+export function assertSecretKey(registry: Pick<Registry, 'config'>, name?: string): void {
+  configuredKeys(registry, name);
 }
 
 /** A key for each line of `secretKey`; none if it is not configured. */
-function configuredKeys({ config }: Pick<Registry, 'config'>): Uint8Array[] {
+function configuredKeys({ config }: Pick<Registry, 'config'>, name = 'secretKey'): Uint8Array[] {
   if (config.secretKey === null) return [];
   const lines = readSecret(config.secretKey)
     .split(/[\r\n]+/)
     .filter((line) => line !== '');
   if (lines.length === 0 || lines.some((line) => line.length < shortest))
-    throw new RegistryError('malformed', `Each line of secretKey must have at least ${shortest} characters.`);
+    throw new RegistryError('malformed', `Each line of ${name} must have at least ${shortest} characters.`);
   return lines.map(keyOf);
 }
 

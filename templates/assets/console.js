@@ -6,7 +6,7 @@ for (const form of document.querySelectorAll('form')) sendOnce(form);
 for (const form of document.querySelectorAll('form.sheet')) warnUnsent(form);
 for (const area of document.querySelectorAll('.document textarea')) numberLines(area);
 document.addEventListener('click', showLine);
-followRun();
+showAgain();
 showPlace();
 keepManaged();
 
@@ -155,21 +155,23 @@ function warnUnsent(form) {
   addEventListener('beforeunload', (event) => isChanged && event.preventDefault());
 }
 
-/** Shows the page of a run again at each event, until the run ends. */
-function followRun() {
-  const main = document.querySelector('main[data-events]');
-  if (main === null) return;
-  const events = new EventSource(main.dataset.events);
-  events.addEventListener('change', async () => {
-    const response = await fetch(location.href);
-    if (!response.ok) return;
-    const page = new DOMParser().parseFromString(await response.text(), 'text/html');
-    const next = page.querySelector('main');
-    // What is the same stays, and so does the focus in it.
-    if (document.querySelector('main').innerHTML === next.innerHTML) return;
-    document.querySelector('main').replaceChildren(...next.childNodes);
-    document.querySelector('.crumbs').replaceWith(page.querySelector('.crumbs'));
-    document.title = page.title;
-  });
-  events.addEventListener('end', () => events.close());
+/** Shows the page again after the seconds that it says, as long as it says some. */
+function showAgain() {
+  const main = document.querySelector('main');
+  if (main.dataset.again === undefined) return;
+  setTimeout(async () => {
+    const response = await fetch(location.href).catch(() => null);
+    if (response?.redirected) return location.reload();
+    if (response?.ok) {
+      const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+      const next = page.querySelector('main');
+      // What is the same stays, and so does the focus in it.
+      if (main.innerHTML !== next.innerHTML) {
+        main.replaceWith(next);
+        document.querySelector('.crumbs').replaceWith(page.querySelector('.crumbs'));
+        document.title = page.title;
+      }
+    }
+    showAgain();
+  }, 1000 * main.dataset.again);
 }

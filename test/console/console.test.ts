@@ -450,10 +450,7 @@ describe('in this order', { shuffle: false }, () => {
     // It is read at once, which shows whether it can be.
     const run = followed.replace(/\?.*/, '');
     const at = run.replace(/\/runs\/.*/, '');
-    const events = await person.get(`${run}/events`);
-    expect(events.headers.get('content-type')).toContain('text/event-stream');
-    expect(events.text).toMatch(/^event: change\ndata: .*event: end\ndata:\n\n$/s);
-    const page = await person.get(run);
+    const page = await person.follow(run);
     expect(page.text).toContain('Sync succeeded');
     expect(page.text).toMatch(/<dt>Because of<\/dt><dd>\s*somebody asked/);
     expect((await person.get(at)).text).toMatch(/<td data-name="[^"]*">\s*somebody asked/);

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { createKey, type NewKey } from '../../src/registry/keys/keys.ts';
 import type { Registry } from '../../src/registry/registry.ts';
 import { openServer, type Server } from '../../src/open-server.ts';
@@ -22,6 +23,8 @@ export interface Person {
   /** The id of the key that signed in. */
   key: string | null;
   get(path: string): Promise<Page>;
+  /** As `get`, once the page no longer says when to look again. */
+  follow(path: string): Promise<Page>;
   /** Sends the form at a path as the page does: with its hidden fields, and what is typed into it. */
   send(path: string, typed?: Record<string, string | string[]>, init?: Sending): Promise<Page>;
 }
@@ -47,6 +50,13 @@ export async function openConsole(
       browser,
       key,
       get: (path) => browser.request(url + path),
+      async follow(path) {
+        for (;;) {
+          const page = await browser.request(url + path);
+          if (!page.text.includes('data-again=')) return page;
+          await delay(20);
+        }
+      },
       async send(path, typed = {}, { headers = ownPage, hidden } = {}) {
         const fields = hidden ?? hiddenIn((await browser.request(url + path)).text);
         const body = new URLSearchParams(fields);

@@ -32,13 +32,13 @@ async function openWaiting() {
   const typed = { '/repository': url, '/branch': '', '/path': '', '/visibility': 'public' };
   const followed = await person.send('/console/acme/repositories/new', typed);
   const run = followed.headers.get('location')!.replace(/\?.*/, '');
-  await person.get(`${run}/events`);
+  await person.follow(run);
   const ledger = { org: 'acme', type: 'apis', slug: 'ledger' } as const;
   await changeResource(registry, ledger, { approval: 'required' }, { actor: 'operator:test', origin: null });
   source.push(url, { 'ledger.json': api('2.0.0', '/entries'), 'wrong.json': wrong });
   const repository = run.replace(/\/runs\/.*/, '');
   const synced = (await person.send(`${repository}/sync`)).headers.get('location')!;
-  await person.get(`${synced}/events`);
+  await person.follow(synced);
   return { world, person, logged, repository, synced };
 }
 

@@ -4,11 +4,11 @@ import { RegistryError } from '../../model/errors.ts';
 import { isUsable, keyRef, type Key } from '../../model/key.ts';
 import { authenticateKey } from '../../registry/keys/keys.ts';
 import { newId, type Registry } from '../../registry/registry.ts';
-import { isSigned, openValue, sealValue, signText } from '../../registry/seal.ts';
+import { isSigned, signText } from '../../registry/seal.ts';
 import { limitAddresses, type Peers } from '../allowance.ts';
 import type { Login } from '../server-context.ts';
 import { readForm } from '../body/read-form.ts';
-import { cookieOptions, type Seal, createSessions, type Session, type SessionCookie } from './session.ts';
+import { cookieOptions, createSeal, createSessions, type Session, type SessionCookie } from './session.ts';
 import { refuseCrossSite, resolveReturnTo, isSecureUrl, pageReturningTo, pathOf } from './same-site.ts';
 
 /** Who signed in without an identity provider: the holder of a key, or the operator (null). */
@@ -30,7 +30,7 @@ const formBytes = 10_000;
 export function createLocalLogin(registry: Registry, url: string, peers?: Peers): Login | null {
   if (!isSecureUrl(url)) return null;
   const { config, now, expiryTime } = registry;
-  const sessions = createSessions<Holder>(registry, ownSeal(registry, `session ${url}`), lifetime, {
+  const sessions = createSessions<Holder>(registry, createSeal(registry, `session ${url}`), lifetime, {
     cookie: cookieFor(url),
   });
   const message = 'Too many invalid keys from your address. Wait, then try again.';
@@ -153,18 +153,4 @@ function cookieFor(url: string): SessionCookie {
   const { protocol, port } = new URL(url);
   if (protocol === 'https:') return { name: '__Host-stele-session', options: cookieOptions };
   return { name: `stele-session-${port || '80'}`, options: { ...cookieOptions, secure: false } };
-}
-
-/** A seal with the registry's own key, for a registry without `login.sessionSecret`. */
-function ownSeal(registry: Registry, purpose: string): Seal {
-  return {
-    seal: async (value, expiresAt) => sealValue(registry, purpose, { value, expiresAt: expiresAt.toISOString() }),
-    async open(text) {
-      const opened = openValue(registry, purpose, text) as
-        { value: Record<string, unknown>; expiresAt: string } | undefined;
-      return opened !== undefined && Date.parse(opened.expiresAt) > registry.expiryTime().getTime()
-        ? opened.value
-        : null;
-    },
-  };
 }

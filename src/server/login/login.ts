@@ -1,5 +1,4 @@
 import { Router, type Request, type Response } from 'express';
-import { readSecret } from '../../config/environment.ts';
 import { providersOf, type ProviderConfig } from '../../config/login-config.ts';
 import { escapeHtml } from '../../model/escape.ts';
 import { insteadOf, RegistryError } from '../../model/errors.ts';
@@ -7,6 +6,7 @@ import type { Principal } from '../../model/access.ts';
 import { personRef, type Person as Seen } from '../../model/key.ts';
 import { mayCreateOrganizations, noteSignIn, providerOf, rightsOf } from '../../registry/keys/people.ts';
 import type { Registry } from '../../registry/registry.ts';
+import { assertSecretKey } from '../../registry/seal.ts';
 import { type Login, basePathOf } from '../server-context.ts';
 import { refuseMethod } from '../methods.ts';
 import { refuseCrossSite, resolveReturnTo, isSecureUrl, pageReturningTo, pathOf } from './same-site.ts';
@@ -47,13 +47,9 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
     throw new RegistryError('malformed', `login needs an https url (or http://localhost), but url is ${url}.`);
   }
   // Sessions end when the configuration names another issuer, since its users are different people.
-  const seal = (purpose: string) =>
-    createSeal({
-      secret: readSecret(login.sessionSecret),
-      purpose: `${purpose} ${login.issuer}`,
-      url,
-      expiryTime: registry.expiryTime,
-    });
+  const sealing = { ...registry, config: { ...registry.config, secretKey: login.sessionSecret } };
+  assertSecretKey(sealing, 'login.sessionSecret');
+  const seal = (purpose: string) => createSeal(sealing, `${purpose} ${login.issuer} ${url}`);
   const providers = new Map(
     providersOf(login).map((each) => [
       each.name,
@@ -87,14 +83,14 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
     if (provider === undefined) throw new RegistryError('malformed', 'There is no identity provider of this name.');
     const pending = pendingSignIns.create(returnTo, name ?? '');
     const target = await provider.authorizationUrl(pending);
-    await pendingSignIns.keep(request, response, pending);
+    pendingSignIns.keep(request, response, pending);
     response.redirect(303, target);
   }
 
   async function finish(request: Request, response: Response): Promise<void> {
     const search = searchOf(request);
     const states = new URLSearchParams(search).getAll('state');
-    const pending = states.length === 1 ? await pendingSignIns.take(request, response, states[0]!) : null;
+    const pending = states.length === 1 ? pendingSignIns.take(request, response, states[0]!) : null;
     // Each provider has a callback of its own, so that one cannot pass on what another answered.
     const provider = pending?.provider === (request.params['provider'] ?? '') && providers.get(pending.provider);
     if (!pending || !provider) {

@@ -1,73 +1,37 @@
-import { hkdfSync } from 'node:crypto';
 import { isSameSecret } from './same-site.ts';
-import { EncryptJWT, errors, jwtDecrypt, type JWTPayload } from 'jose';
 import { RegistryError, insteadOf } from '../../model/errors.ts';
 import type { IncomingMessage } from 'node:http';
 import type { CookieOptions, Response, Request } from 'express';
 import { newId, type Author, type Registry } from '../../registry/registry.ts';
+import { openValue, sealValue } from '../../registry/seal.ts';
 import { randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client';
 
-/**
- * Seals values: only this registry can read them, nobody can change them, and they expire (RFC
- * 7516, `dir` with A256GCM).
- */
+/** Seals values: only this registry can read them, nobody can change them, and they expire. */
 export interface Seal {
-  seal(value: Record<string, unknown>, expiresAt: Date): Promise<string>;
-  /** The value; null if it is invalid, expired, or sealed for another purpose or registry. */
-  open(text: string): Promise<Record<string, unknown> | null>;
+  seal(value: Record<string, unknown>, expiresAt: Date): string;
+  /** The value; null if it is invalid, expired, or sealed for another purpose. */
+  open(text: string): Record<string, unknown> | null;
 }
 
-export interface SealOptions {
-  /** One secret per line. The first seals; all of them open, so that a secret can be replaced. */
-  secret: string;
-  /** Values of one purpose are not valid for another. */
-  purpose: string;
-  /** The registry's URL: values of another registry are invalid, even with the same secret. */
-  url: string;
-  /** `Registry.expiryTime` */
-  expiryTime: () => Date;
-}
-
-const shortest = 32;
-
-/**
- * Creates a seal with keys derived from the secret (HKDF, RFC 5869). Throws `malformed` if a secret
- * has less than 32 characters.
- */
-export function createSeal({ secret, purpose, url, expiryTime }: SealOptions): Seal {
-  const secrets = secret.split(/[\r\n]+/).filter((text) => text !== '');
-  if (secrets.length === 0 || secrets.some((text) => text.length < shortest)) {
-    throw new RegistryError('malformed', `login.sessionSecret must have at least ${shortest} characters.`);
-  }
-  const keys = secrets.map((text) => new Uint8Array(hkdfSync('sha256', text, url, `stele ${purpose}`, 32)));
+/** Creates a seal with the keys of the registry's `secretKey`, or its own. Values of one purpose are not valid for another. */
+export function createSeal(
+  registry: Pick<Registry, 'config' | 'randomBytes' | 'ownKey' | 'expiryTime'>,
+  purpose: string,
+): Seal {
   return {
-    async seal(value, expiresAt) {
-      const jwt = new EncryptJWT({ value }).setProtectedHeader({ alg: 'dir', enc: 'A256GCM' });
-      return jwt.setIssuedAt(expiryTime()).setExpirationTime(expiresAt).encrypt(keys[0]!);
-    },
-    async open(text) {
-      for (const key of keys) {
-        const payload = await decrypt(text, key, expiryTime());
-        if (payload !== null) return payload['value'] as Record<string, unknown>;
-      }
-      return null;
+    seal: (value, expiresAt) => sealValue(registry, purpose, { value, expiresAt: expiresAt.toISOString() }),
+    open(text) {
+      // Some changes at the end of a text mean the same bytes.
+      if (Buffer.from(text, 'base64url').toString('base64url') !== text) return null;
+      const opened = openValue(registry, purpose, text) as Opened | undefined;
+      return opened && Date.parse(opened.expiresAt) > registry.expiryTime().getTime() ? opened.value : null;
     },
   };
 }
 
-async function decrypt(text: string, key: Uint8Array, currentDate: Date): Promise<JWTPayload | null> {
-  try {
-    const { payload } = await jwtDecrypt(text, key, {
-      keyManagementAlgorithms: ['dir'],
-      contentEncryptionAlgorithms: ['A256GCM'],
-      requiredClaims: ['exp', 'value'],
-      currentDate,
-    });
-    return payload;
-  } catch (error) {
-    if (error instanceof errors.JOSEError) return null;
-    throw error;
-  }
+interface Opened {
+  value: Record<string, unknown>;
+  expiresAt: string;
 }
 
 /** Longest value to read. Browsers keep no longer cookies (RFC 6265bis §5.6). */
@@ -152,8 +116,8 @@ export function createSessions<User extends object>(
       const token = Buffer.from(registry.randomBytes(18)).toString('base64url');
       const basis: SessionBasis = { id: newId(registry), token, expiresAt: end.toISOString() };
       const sealFor = (whole: User) => seal.seal({ ...whole, ...basis } as Record<string, unknown>, end);
-      let text = await sealFor(user);
-      if (text.length > longestCookie) text = await sealFor(shorten(user));
+      let text = sealFor(user);
+      if (text.length > longestCookie) text = sealFor(shorten(user));
       if (text.length > longestCookie) {
         const message = 'You are in too many mapped groups for a session. Ask the operator to map fewer groups.';
         throw new RegistryError('forbidden', message);
@@ -162,7 +126,7 @@ export function createSessions<User extends object>(
     },
     async read(request) {
       const text = readCookies(request).get(cookieName);
-      const session = text === undefined ? null : ((await seal.open(text)) as Session<User> | null);
+      const session = text === undefined ? null : (seal.open(text) as Session<User> | null);
       // A session of an older version has no token.
       if (session === null || typeof session.token !== 'string') return null;
       // If the store cannot be read, the session counts as ended.
@@ -202,12 +166,12 @@ export interface PendingSignIns {
   /**
    * Stores it in a cookie of its own, so that sign-ins in several tabs do not disturb each other.
    */
-  keep(request: Request, response: Response, pending: Pending): Promise<void>;
+  keep(request: Request, response: Response, pending: Pending): void;
   /**
    * Takes out the one with this state, so that it can be used once; null if this browser has none
    * or it is too old.
    */
-  take(request: Request, response: Response, state: string): Promise<Pending | null>;
+  take(request: Request, response: Response, state: string): Pending | null;
 }
 
 /** Seconds until a sign-in expires. */
@@ -229,17 +193,17 @@ export function createPendingSignIns(
       returnTo,
       provider,
     }),
-    async keep(request, response, pending) {
+    keep(request, response, pending) {
       const older = [...readCookies(request).keys()].filter((name) => name.startsWith(prefix)).sort();
       const surplus = Math.max(0, older.length - maxPending + 1);
       for (const name of older.slice(0, surplus)) response.clearCookie(name, cookieOptions);
-      const text = await seal.seal({ ...pending }, new Date(registry.expiryTime().getTime() + lifetime * 1000));
+      const text = seal.seal({ ...pending }, new Date(registry.expiryTime().getTime() + lifetime * 1000));
       response.cookie(cookieNameOf(pending.state), text, { ...cookieOptions, maxAge: lifetime * 1000 });
     },
-    async take(request, response, state) {
+    take(request, response, state) {
       const name = cookieNameOf(state);
       const text = readCookies(request).get(name);
-      const pending = text === undefined ? null : ((await seal.open(text)) as Pending | null);
+      const pending = text === undefined ? null : (seal.open(text) as Pending | null);
       if (pending === null || !isSameSecret(pending.state, state)) return null;
       response.clearCookie(name, cookieOptions);
       return pending;

@@ -5,8 +5,7 @@ import { createTestRegistry } from '../registry.ts';
 
 test('a session whose record is damaged counts as ended, and no other one does', async () => {
   const registry = createTestRegistry();
-  const secret = 'a secret of at least thirty-two xxx';
-  const seal = createSeal({ secret, purpose: 'session', url: 'https://a.test', expiryTime: registry.expiryTime });
+  const seal = createSeal(registry, 'session');
   const sessions = createSessions(registry, seal, 3600);
   const begin = async (subject: string) => {
     let sent = '';
