@@ -1,12 +1,12 @@
 import { Command } from 'commander';
 import type { Coordinate } from '../model/address.ts';
-import { connectionState } from '../model/connection.ts';
-import { RegistryError } from '../model/errors.ts';
-import { nameOf, resourceRef, type Resource } from '../model/resource.ts';
-import type { Registry } from '../registry/registry.ts';
+import type { connectionState } from '../model/connection.ts';
+import { insteadOf, RegistryError } from '../model/errors.ts';
+import { nameOf, resourceRef } from '../model/resource.ts';
 import type { FollowedRepository } from '../sync/owners/describe-followed.ts';
-import { openRegistryAt, type RegistryClient } from './registry-client.ts';
 import { requireCoordinate, withStore, type CommonOptions } from './command-context.ts';
+import { clientOf, type Client } from './manage/with-client.ts';
+import { openRegistryAt } from './registry-client.ts';
 import { shownState } from '../model/states.ts';
 import { complain, print, printJson } from './output.ts';
 import type { Generation } from '../store/records.ts';
@@ -24,54 +24,40 @@ export function logCommand(): Command {
     .option('--registry <url>', 'URL of a running registry; uses the key in STELE_KEY')
     .action(async (name: string, _options: unknown, command: Command) => {
       const { coordinate } = requireCoordinate(name);
+      const { type, slug, org } = coordinate;
       const { json = false, registry: url } = command.optsWithGlobals<CommonOptions & { registry?: string }>();
-      const show = (trail: Trail) => printTrail(trail, coordinate, json);
-      if (url === undefined) return withStore(command, (opened) => show(trailHere(opened, coordinate)));
-      return show(trailAt(await openRegistryAt(url, coordinate.org), coordinate));
+      if (url !== undefined) {
+        const client = await openRegistryAt(url, org);
+        const all = client.demandAll<Change>(`/v1/audit?resource=${encodeURIComponent(`${type}/${slug}`)}&`);
+        return printTrail(all, client, coordinate, json);
+      }
+      // From the log itself, whose entries are verified as they are read.
+      return withStore(command, async (registry) =>
+        printTrail(registry.refs.history(resourceRef(coordinate)), await clientOf(registry, org), coordinate, json),
+      );
     });
 }
 
-/** What is known of a resource, in the data folder or in a running registry. */
-interface Trail {
-  changes: AsyncIterable<Change>;
-  /** Null: it has no connection. */
-  connection(): Promise<Standing | null>;
-  /** Those of its organization. */
-  repositories(): Promise<FollowedRepository[]>;
-}
-
-function trailHere(registry: Registry, coordinate: Coordinate): Trail {
-  return {
-    changes: registry.refs.history<Resource>(resourceRef(coordinate)),
-    connection: () => connectionOf(registry, coordinate),
-    async repositories() {
-      const { describeRepositories } = await import('../sync/owners/describe-followed.ts');
-      return describeRepositories(registry, coordinate.org);
-    },
-  };
-}
-
-function trailAt(registry: RegistryClient, { type, slug }: Coordinate): Trail {
-  return {
-    changes: registry.demandAll<Change>(`/v1/audit?resource=${encodeURIComponent(`${type}/${slug}`)}&`),
-    async connection() {
-      const { status, body } = await registry.ask('GET', `/v1/${type}/${slug}/connection`);
-      return status === 200 ? standingOf(body as unknown as Standing) : null;
-    },
-    repositories: () => Array.fromAsync(registry.demandAll<FollowedRepository>('/v1/repositories?')),
-  };
-}
-
-async function printTrail(trail: Trail, coordinate: Coordinate, json: boolean): Promise<void> {
+async function printTrail(
+  all: AsyncIterable<Change>,
+  { demand, demandAll }: Client,
+  { type, slug, org }: Coordinate,
+  json: boolean,
+): Promise<void> {
   const changes: Change[] = [];
   let count = 0;
-  for await (const { generation, at, actor, origin, action } of trail.changes) {
+  for await (const { generation, at, actor, origin, action } of all) {
     count++;
     if (json) changes.push({ generation, at, actor, origin, action });
     else print([generation, at, actor, origin ?? '-', action].join('\t'));
   }
-  if (count === 0) return printRejected(await trail.repositories(), nameOf(coordinate), json);
-  const connection = await trail.connection();
+  if (count === 0) {
+    const repositories = await Array.fromAsync(demandAll<FollowedRepository>('/v1/repositories?'));
+    return printRejected(repositories, nameOf({ org, type, slug }), json);
+  }
+  const found = await demand('GET', `/v1/${type}/${slug}/connection`).catch(insteadOf('not_found', null));
+  const { state, detail, since } = (found ?? {}) as Standing;
+  const connection = found && { state, detail, since };
   if (json) printJson({ changes, connection });
   else if (connection !== null) complain(formatStanding(connection));
 }
@@ -90,23 +76,7 @@ function printRejected(repositories: readonly FollowedRepository[], name: string
   complain(`No version of ${name} was published yet.`);
 }
 
-/** Returns the state of the resource's connection; null without a connection. */
-async function connectionOf(registry: Registry, coordinate: Coordinate): Promise<Standing | null> {
-  const { findResource } = await import('../registry/lives.ts');
-  const resource = await findResource(registry, coordinate);
-  if (!resource?.connection) return null;
-  const { connection } = resource;
-  const { readConnection } = await import('../sync/connect.ts');
-  const { repository, document } = await readConnection(registry, { ...resource, connection });
-  return standingOf(connectionState(repository?.value ?? null, document));
-}
-
 type Standing = Pick<ReturnType<typeof connectionState>, 'state' | 'detail' | 'since'>;
-
-/** Keeps only the three members that are printed. */
-function standingOf({ state, detail, since }: Standing): Standing {
-  return { state, detail, since };
-}
 
 function formatStanding({ state, detail, since }: Standing): string {
   const why = detail === null ? '' : `: ${detail}`;

@@ -31,7 +31,7 @@ export async function withClient<T>(
 }
 
 /** The management API of an open registry, without a server. */
-async function clientOf(registry: OpenRegistry, org: string): Promise<Client> {
+export async function clientOf(registry: OpenRegistry, org: string): Promise<Client> {
   const [
     { createOperations },
     { createRoutes, matchRoute, ownDescription },

@@ -83,30 +83,17 @@ type ContentsOf = Omit<Contents, 'granted'>;
 const blobSize = 200;
 /** Digests whose version stays in memory. */
 const digestsKept = 50_000;
-/** Digests of resources that were looked through. */
-const searchedKept = 200_000;
 /** Searches of one resource that may wait, and seconds before a rejected client may retry. */
 const maxWaiting = 16;
 const retryAfter = 5;
 
-/** The versions of a resource that were looked through, by their manifests, and all that they have. */
-interface Searched {
-  manifests: Set<Digest>;
-  digests: Set<Digest>;
-}
-
 /**
  * Creates an index of a registry. A client asks for a version's manifest and then for its blobs, so
  * the version that has a blob is nearly always in memory. Otherwise the versions of the resource
- * are looked through, newest first and for one request of the resource at a time. What a version
- * has never changes, so a later search only looks through versions that no earlier one has seen.
+ * are looked through, newest first and for one request of the resource at a time.
  */
 export function createContentsIndex(registry: Registry): ContentsIndex {
   const holders = new LRUCache<string, Digest>({ maxSize: digestsKept, sizeCalculation: () => 1 });
-  const searched = new LRUCache<string, Searched>({
-    maxSize: searchedKept,
-    sizeCalculation: ({ digests }) => digests.size + 1,
-  });
   const queues = new Map<string, PQueue>();
 
   async function of(granted: GrantedVersion): Promise<Contents> {
@@ -158,43 +145,21 @@ export function createContentsIndex(registry: Registry): ContentsIndex {
     return manifest === undefined ? null : ifWhole(at(granted, manifest));
   }
 
-  /** Versions that may have the digest, newest first. */
-  function candidates({ resource }: Granted, digest: Digest): Digest[] {
-    const seen = searched.get(resourceRef(resource));
-    // Another version than the one that is remembered may have it too.
-    const isAbsentInSeen = seen !== undefined && !seen.digests.has(digest);
-    return resource.versions.toReversed().flatMap(({ manifest, status }) => {
-      const cannotHaveIt = status.state === 'withdrawn' || (isAbsentInSeen && seen.manifests.has(manifest));
-      return cannotHaveIt ? [] : [manifest];
-    });
-  }
-
   async function search(granted: Granted, digest: Digest): Promise<Contents | null> {
-    const place = resourceRef(granted.resource);
     const before = await contentsFor(granted, digest);
     if (before !== null) return before;
-    const left = candidates(granted, digest);
-    const seen = searched.get(place) ?? { manifests: new Set(), digests: new Set() };
-    try {
-      for (const manifest of left) {
-        const contents = await ifWhole(at(granted, manifest));
-        if (contents === null) continue;
-        seen.manifests.add(manifest);
-        for (const each of digestsOf(contents)) seen.digests.add(each);
-        if (digestsOf(contents).includes(digest)) return contents;
-      }
-      return null;
-    } finally {
-      searched.delete(place);
-      searched.set(place, seen);
+    for (const { manifest } of granted.resource.versions.toReversed()) {
+      const contents = await ifWhole(at(granted, manifest));
+      if (contents !== null && digestsOf(contents).includes(digest)) return contents;
     }
+    return null;
   }
 
   return {
     of,
     async holding(granted, digest) {
       const version = await contentsFor(granted, digest);
-      if (version !== null || candidates(granted, digest).length === 0) return version;
+      if (version !== null) return version;
       const place = resourceRef(granted.resource);
       const queue = queues.get(place) ?? new PQueue({ concurrency: 1 });
       if (queue.size >= maxWaiting) {
