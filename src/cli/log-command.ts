@@ -5,7 +5,7 @@ import { insteadOf, RegistryError } from '../model/errors.ts';
 import { nameOf, resourceRef } from '../model/resource.ts';
 import type { FollowedRepository } from '../sync/owners/describe-followed.ts';
 import { requireCoordinate, withStore, type CommonOptions } from './command-context.ts';
-import { clientOf, type Client } from './manage/with-client.ts';
+import { workHere, type Client } from './manage/with-client.ts';
 import { openRegistryAt } from './registry-client.ts';
 import { shownState } from '../model/states.ts';
 import { complain, print, printJson } from './output.ts';
@@ -33,7 +33,9 @@ export function logCommand(): Command {
       }
       // From the log itself, whose entries are verified as they are read.
       return withStore(command, async (registry) =>
-        printTrail(registry.refs.history(resourceRef(coordinate)), await clientOf(registry, org), coordinate, json),
+        workHere(registry, org, (client) =>
+          printTrail(registry.refs.history(resourceRef(coordinate)), client, coordinate, json),
+        ),
       );
     });
 }

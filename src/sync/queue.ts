@@ -57,6 +57,8 @@ export interface SyncQueue {
   hasNews(org: string, repositoryId: string): boolean;
   /** The number of syncs that run and wait in this process. */
   counts(): { running: number; waiting: number };
+  /** Resolves when no sync runs or waits in this process. */
+  settled(): Promise<void>;
   /** Stops running syncs and rejects new ones. */
   close(): Promise<void>;
 }
@@ -187,13 +189,16 @@ export function createSyncQueue(
       const waiting = [...lanes.values()].filter(({ next }) => next !== null).length;
       return { running: places.running(), waiting };
     },
+    async settled() {
+      await Promise.all([...lanes.values()].map(({ queue }) => queue.onIdle()));
+    },
     async close() {
       stop.abort(new RegistryError('unavailable', 'The registry is shutting down.'));
       alarms.close();
       await syncs.owners.close();
       await renames.close();
       await pulls.close();
-      await Promise.all([...lanes.values()].map(({ queue }) => queue.onIdle()));
+      await syncs.settled();
       await reporting.onIdle();
     },
   };

@@ -2,12 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createFixtureRepository } from '../servers/fixture-repository.ts';
 import { runHere } from './in-process.ts';
 
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'stele-approvals-'));
-  const config = "export default { organizations: { acme: { defaults: { approval: 'required' } } } };";
+  const config =
+    "export default { organizations: { acme: { defaults: { approval: 'required' }, repositories: [{ url: './apis.git' }] } } };";
   writeFileSync(join(folder, 'registry.config.ts'), config);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -15,10 +17,13 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const run = (...words: string[]) =>
   runHere([...words, '--config', 'registry.config.ts', '--data', 'data'], { cwd: folder });
 
-async function publish(version: string, ...paths: string[]) {
+function api(title: string, version: string, ...paths: string[]) {
   const operations = paths.map((path) => `  ${path}: { get: { responses: { '200': { description: OK. } } } }\n`);
-  const text = `openapi: 3.1.0\ninfo: { title: Pay, version: ${version} }\npaths:\n${operations.join('')}`;
-  writeFileSync(join(folder, 'pay.yaml'), text);
+  return `openapi: 3.1.0\ninfo: { title: ${title}, version: ${version} }\npaths:\n${operations.join('')}`;
+}
+
+async function publish(version: string, ...paths: string[]) {
+  writeFileSync(join(folder, 'pay.yaml'), api('Pay', version, ...paths));
   return run('publish', 'pay.yaml', '@acme/apis/pay');
 }
 
@@ -40,4 +45,34 @@ test('what waits is listed, with its changes, what they reach, who may decide an
   ]);
   const json = JSON.parse((await run('approvals', 'show', id!, '--org', 'acme', '--json')).stdout) as object;
   expect(json).toMatchObject({ approvers: [], latest: '2.0.0', changes: [{ operations: ['GET /b'], reach: 1 }] });
+});
+
+test('the operator approves or rejects what waits, with a sentence; what was approved is published when it is sent again', async () => {
+  const [id] = (await run('approvals', 'list', '--org', 'acme')).stdout.split('\t');
+  const decide = (verb: string, ...more: string[]) => run('approvals', verb, id!, ...more, '--org', 'acme');
+  expect(await decide('reject')).toMatchObject({ code: 2, stderr: expect.stringContaining("required option '--reason <text>'") as string }); // prettier-ignore
+  expect(await decide('approve', '--reason', '')).toMatchObject({ code: 2, stderr: expect.stringContaining('/reason') as string }); // prettier-ignore
+  const rejected = await decide('reject', '--reason', 'Mobile still calls it.');
+  expect(rejected).toMatchObject({ code: 0, stderr: 'Rejected @acme/apis/pay@2.0.0.\n' });
+  expect((await publish('2.0.0', '/a')).stderr).toContain('Mobile still calls it.');
+
+  const approved = await decide('approve', '--reason', 'Nobody calls it.', '--json');
+  expect(JSON.parse(approved.stdout)).toMatchObject({ state: 'approved', decisions: [{}, { verdict: 'approved' }] });
+  expect((await publish('2.0.0', '/a')).code).toBe(0);
+  expect(await decide('approve', '--reason', 'Again.')).toMatchObject({ code: 2, stderr: 'There is nothing held with this id, or no more.\n' }); // prettier-ignore
+});
+
+test('what a branch holds is published when the command that approves it ends', async () => {
+  const repository = createFixtureRepository(join(folder, 'apis.git'));
+  repository.commit({ files: { 'orders.yaml': api('Orders', '1.0.0', '/a', '/b') } });
+  expect((await run('sync')).stdout).toBe('published @acme/apis/orders@1.0.0\n');
+  repository.commit({ files: { 'orders.yaml': api('Orders', '2.0.0', '/a') } });
+  expect((await run('sync')).stdout).toContain('waits for approval @acme/apis/orders');
+  const [id] = (await run('approvals', 'list', '--org', 'acme')).stdout.split('\t');
+  expect(await run('approvals', 'approve', id!, '--reason', 'Nobody calls it.', '--org', 'acme')).toMatchObject({
+    code: 0,
+    stderr: 'Approved @acme/apis/orders@2.0.0. The registry looks at it again now.\n',
+  });
+  expect((await run('approvals', 'list', '--org', 'acme')).stdout).not.toContain('orders');
+  expect((await run('log', '@acme/apis/orders')).stdout).toContain('publish 2.0.0');
 });

@@ -231,6 +231,8 @@ test('every command is walked', () => {
     'organizations give',
     'organizations take',
     'approvals show',
+    'approvals approve',
+    'approvals reject',
   ];
   expect([...Object.keys(answers), ...others].sort()).toEqual(commands.toSorted());
 });

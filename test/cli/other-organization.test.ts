@@ -35,6 +35,8 @@ const commands: Readonly<Record<string, string>> = {
   'stele webhooks delete': '0123456789ab --org partner',
   'stele approvals list': '--org partner',
   'stele approvals show': '0123456789abcdefghij --org partner',
+  'stele approvals approve': '0123456789abcdefghij --org partner --reason fine',
+  'stele approvals reject': '0123456789abcdefghij --org partner --reason wrong',
   'stele organizations rights': '--org partner',
   'stele organizations give': '--org partner --group staff --scope read',
   'stele organizations take': '0123456789abcdefghij --org partner',

@@ -3,8 +3,9 @@ import { scopes } from '../../model/access.ts';
 import { complain, print, printJson } from '../output.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { decidersText, latestText, reachText } from '../../model/approval.ts';
+import { own } from '../../model/json.ts';
 import { isUsable } from '../../model/key.ts';
-import { shownState } from '../../model/states.ts';
+import { asTitle, shownState } from '../../model/states.ts';
 import type { CommonOptions } from '../command-context.ts';
 import type { components } from '../../server/v1/management.d.ts';
 import { withClient, type Client } from './with-client.ts';
@@ -237,7 +238,36 @@ const webhookVerbs: readonly Verb<WebhookOptions>[] = [
 
 type Approval = components['schemas']['Approval'];
 
-const approvalVerbs: readonly Verb<VerbOptions>[] = [
+const anApproval: NonNullable<Verb<VerbOptions>['argument']> = [
+  '<id>',
+  'id of the approval, as `stele approvals list` prints it',
+];
+const approvalAt = (id: string) => `/v1/approvals/${encodeURIComponent(id)}`;
+
+/** To approve or to reject. */
+function decision(name: string, verdict: 'approved' | 'rejected', description: string): Verb<DecisionOptions> {
+  return {
+    name,
+    description,
+    argument: anApproval,
+    options: [
+      new Option('--reason <text>', 'why, in a sentence; the audit log and the version say it').makeOptionMandatory(),
+    ],
+    run: ({ demand }, id, { reason }) => demand('POST', approvalAt(id), { verdict, reason }),
+    say(answer) {
+      const { resource, version, source } = answer as unknown as Approval;
+      const again = { upload: 'Send it again.', import: 'Run the import again.' };
+      const next = own(again, source) ?? 'The registry looks at it again now.';
+      complain(`${asTitle(verdict)} ${resource}@${version}.${verdict === 'approved' ? ` ${next}` : ''}`);
+    },
+  };
+}
+
+interface DecisionOptions extends VerbOptions {
+  reason: string;
+}
+
+const approvalVerbs: readonly Verb<DecisionOptions>[] = [
   {
     name: 'list',
     description: 'List the versions that wait for approval, and those that were decided about and are not published.',
@@ -251,10 +281,12 @@ const approvalVerbs: readonly Verb<VerbOptions>[] = [
   {
     name: 'show',
     description: 'Say what a held version changes, who may decide, and what becomes latest.',
-    argument: ['<id>', 'id of the approval, as `stele approvals list` prints it'],
-    run: ({ demand }, id) => demand('GET', `/v1/approvals/${encodeURIComponent(id)}`),
+    argument: anApproval,
+    run: ({ demand }, id) => demand('GET', approvalAt(id)),
     say: (answer) => print(approvalLines(answer as unknown as Approval).join('\n')),
   },
+  decision('approve', 'approved', 'Approve what a held version breaks. Only a person who did not write it may.'),
+  decision('reject', 'rejected', 'Reject what a held version breaks. The last decision counts.'),
 ];
 
 function approvalLines({ changes, more, decisions, approvers = [], ...held }: Approval): string[] {
@@ -294,7 +326,7 @@ interface Verb<Options extends VerbOptions> {
 const groups: readonly [name: string, description: string, verbs: readonly Verb<VerbOptions>[], org: string][] = [
   ['keys', 'Create, list and revoke API keys.', keyVerbs, 'organization of the keys'],
   ['webhooks', 'List, create, test and delete webhook endpoints.', webhookVerbs, 'organization of the endpoint'],
-  ['approvals', 'List what waits for approval, and say what it changes.', approvalVerbs, 'the organization'],
+  ['approvals', 'Say what waits for approval, approve it or reject it.', approvalVerbs, 'the organization'],
   ['organizations', 'Create organizations, and say who may do what there.', organizationVerbs, 'the organization'],
 ];
 

@@ -22,16 +22,16 @@ export async function withClient<T>(
   const { registry } = command.optsWithGlobals<{ registry?: string }>();
   if (registry !== undefined) return work(await openRegistryAt(registry, org));
   if (org === null) throw new RegistryError('malformed', 'Set --org to the organization.');
-  if (!makesStore) return withStore(command, async (opened) => work(await clientOf(opened, org)));
+  if (!makesStore) return withStore(command, (opened) => workHere(opened, org, work));
   return withRegistry(command, async (opened) => {
     const { assertOrganizationExists } = await import('../../registry/maintenance/organizations.ts');
     if (isSlug(org)) await assertOrganizationExists(opened, org);
-    return work(await clientOf(opened, org));
+    return workHere(opened, org, work);
   });
 }
 
-/** The management API of an open registry, without a server. */
-export async function clientOf(registry: OpenRegistry, org: string): Promise<Client> {
+/** Runs the work with the management API of an open registry, without a server, and the syncs that it asks for. */
+export async function workHere<T>(registry: OpenRegistry, org: string, work: (client: Client) => Promise<T>): Promise<T> {
   const [
     { createOperations },
     { createRoutes, matchRoute, ownDescription },
@@ -51,7 +51,7 @@ export async function clientOf(registry: OpenRegistry, org: string): Promise<Cli
   const url = registry.config.url ?? '';
   const operations = createOperations({ registry, queue, url, isReady: () => true });
   const table = createRoutes(ownDescription().operations);
-  return askingWith(async (method, target, body) => {
+  const client = askingWith(async (method, target, body) => {
     const [path, query] = target.split('?') as [string, string?];
     const { route, values } = matchRoute(table, path)!;
     const text = JSON.stringify(body ?? null);
@@ -86,4 +86,11 @@ export async function clientOf(registry: OpenRegistry, org: string): Promise<Cli
       });
     return { status: answer.status, body: (answer.body ?? {}) as Record<string, unknown> };
   });
+  try {
+    const done = await work(client);
+    await queue.settled();
+    return done;
+  } finally {
+    await queue.close();
+  }
 }
