@@ -1,5 +1,6 @@
 import { posix, join } from 'node:path';
 import { simpleGit } from 'simple-git';
+import { withoutCredential } from '../model/connection.ts';
 import { RegistryError } from '../model/errors.ts';
 import { maxEntries, type FolderLimits, createFolderSnapshot, idOf, workTreeOf } from './folder.ts';
 import { findPaths, listEntries, listOnce, fileTooLarge, lfsPointer } from './lookup.ts';
@@ -48,18 +49,21 @@ export async function openRevision(
 
 /**
  * Opens a snapshot of the work tree that a folder is in, as a commit of everything would be: without what git
- * ignores. Without a work tree, of the folder. `root`: where its paths start.
+ * ignores. Without a work tree, of the folder. `root`: where its paths start; `remote`: where it was cloned from.
  */
 export async function openWorkTree(
   folder: string,
   limits: FolderLimits,
-): Promise<{ snapshot: Snapshot; root: string; isRepository: boolean }> {
+): Promise<{ snapshot: Snapshot; root: string; remote: string | null }> {
   const real = await realpath(folder);
-  const tree = await workTreeOf(real);
-  const root = tree ?? real;
-  const snapshot = createFolderSnapshot(root, limits);
-  if (tree === null) return { snapshot, root, isRepository: false };
-  return { snapshot: { ...snapshot, entries: () => listCommittable(root) }, root, isRepository: true };
+  const root = await workTreeOf(real);
+  const snapshot = createFolderSnapshot(root ?? real, limits);
+  if (root === null) return { snapshot, root: real, remote: null };
+  const url = await simpleGit(root)
+    .remote(['get-url', 'origin'])
+    .catch(() => null);
+  const remote = withoutCredential((url || '').trim()) || null;
+  return { snapshot: { ...snapshot, entries: () => listCommittable(root) }, root, remote };
 }
 
 /** The files that `git add --all` leaves in the index. */

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { hasDied, isSandboxLost } from '../compile/compile.ts';
 import type { RegistryError } from '../model/errors.ts';
-import { formatCoordinate } from '../model/address.ts';
+import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import { firstBlocker, holdIn, outcomeIn } from '../model/problem.ts';
 import { approvalText } from '../model/approval.ts';
 import { matchesGlob } from '../model/glob.ts';
@@ -12,7 +12,7 @@ import type { Remote, Tag } from '../source/source.ts';
 import type { Planned } from '../plan/planned.ts';
 import { noteOnTag, publishDocument, refusable } from './publish-document.ts';
 import type { Registry } from '../registry/registry.ts';
-import { remoteOf } from '../registry/remote.ts';
+import { hostOf, remoteOf } from '../registry/remote.ts';
 import { readConfigOf } from '../registry/stored.ts';
 import { gateNow, rulesetNow } from './inputs.ts';
 import { labelFromTag, findRelease, releasePattern } from '../plan/release-tags.ts';
@@ -306,6 +306,32 @@ export async function offerTags(registry: Registry, resource: Resource): Promise
   const what = `The repository has ${count} release ${count === 1 ? 'tag that matches' : 'tags that match'} ${JSON.stringify(pattern)}.`;
   const detail = `${what} The branch is published first and may take their labels. To publish the tags instead, connect again with "tags": ${JSON.stringify(pattern)} before the first sync.`;
   return { tags: pattern, count, detail };
+}
+
+/**
+ * The pattern of the tags that will publish a new resource, where its organization follows this repository by its release
+ * tags. Null: it does not, or there are none. Rejects with `unreachable`.
+ */
+export async function tagsOfNew(
+  registry: Registry,
+  { org, slug }: Coordinate,
+  given: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const placeOf = (url: string) => {
+    const { host, name } = hostOf(registry, url) ?? {};
+    return host ? `${host.name} ${name}` : url;
+  };
+  const all = await registry.refs.all<Repository>(`repositories/${org}/`);
+  const found = all.find(
+    ({ value }) => value.versions === 'tags' && !value.gone && placeOf(value.url) === placeOf(given),
+  );
+  if (found === undefined) return null;
+  const tags = await registry.source.tags(await remoteOf(registry, found.value), signal);
+  return releasePattern(
+    tags.map(({ name }) => name),
+    { slug },
+  );
 }
 
 /** None where the remote does not answer: only the advice depends on them. */

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
@@ -226,4 +227,27 @@ test('- is standard input, of lint and of publish', async () => {
   const published = await runHere(['publish', '-', '@acme/apis/piped', '--data', 'data', '--json'], given);
   expect(JSON.parse(published.stdout)).toMatchObject({ outcome: 'published', version: '@acme/apis/piped@1.0.0' });
   expect(await runHere(['lint', '-', '--data', 'data'], { ...given, input: '' })).toMatchObject({ code: 1 });
+});
+
+test('a check names the repository, without the password in its URL, and says which tag publishes a new resource', async () => {
+  const work = join(folder, 'work');
+  await mkdir(work);
+  await writeFile(join(work, 'pay.yaml'), 'openapi: 3.1.0\ninfo: {title: Pay, version: 1.0.0}\npaths: {}\n');
+  const git = (...args: string[]) => execFileSync('git', ['-C', work, ...args]);
+  git('init', '-q');
+  const asked: unknown[] = [];
+  const report = { problems: [], counts: { error: 0, warning: 0, info: 0 }, truncated: false };
+  const server = createServer(async (request, response) => {
+    asked.push((JSON.parse(Buffer.concat(await Array.fromAsync(request)).toString()) as object)['repository' as never]);
+    const answer = { outcome: 'published', version: null, isNew: true, detail: null, tags: 'v*', report };
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const check = () => runHere(['check', '--org', 'acme', '--registry', url], { cwd: work });
+  expect((await check()).stderr).toBe('pay.yaml is valid; it is published when a tag v* is pushed, a new resource.\n');
+  git('remote', 'add', 'origin', 'https://ci:secret@github.com/acme/contracts.git');
+  await check();
+  server.close();
+  expect(asked).toEqual([undefined, 'https://github.com/acme/contracts.git']);
 });

@@ -108,7 +108,7 @@ async function checkFiles(
     import('../../sync/discover-repository.ts'),
     import('../../sync/publish-document.ts'),
   ]);
-  const { snapshot, root } = await openWorkTree(process.cwd(), registry.config.limits);
+  const { snapshot, root, remote: repository } = await openWorkTree(process.cwd(), registry.config.limits);
   const { candidates: all, report: settings } = await candidatesIn(registry, org, snapshot);
   const named = files.map((file) => candidatesFor(all, root, file, as));
   const chosen = files.length === 0 ? all : named.flatMap((found) => (typeof found === 'string' ? [] : found));
@@ -133,6 +133,7 @@ async function checkFiles(
       ...(stated !== undefined && { stated }),
       ...(tags !== undefined && { tagged: true }),
       ...(view && { view }),
+      ...(repository !== null && { repository }),
       ...(impact && { impact }),
     };
     const answer = await withProgress(`Checking ${path}`, () => askRegistry(remote, 'POST', '/v1/check', { body }));

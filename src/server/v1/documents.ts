@@ -12,6 +12,7 @@ import { comparedWith } from '../../model/compared-with.ts';
 import { labelForBreak } from '../../registry/append-version.ts';
 import { compareForeseen } from '../../registry/compare-versions.ts';
 import { contentOf, contentTwin } from '../../registry/store-artifact.ts';
+import { tagsOfNew } from '../../sync/sync-tags.ts';
 import type { View } from '../../model/artifact.ts';
 import { showReport } from '../../registry/gate/show-report.ts';
 import { impactOf } from '../../registry/graph/impact.ts';
@@ -41,6 +42,8 @@ interface DocumentToCheck {
   version?: string;
   stated?: string | null;
   onConflict: OnConflict;
+  /** URL of its repository. */
+  repository?: string;
   /** Whether its next tag publishes it, whose label nobody knows. Default: what the connection says. */
   tagged?: boolean;
   exemptions?: Exemption[];
@@ -66,13 +69,18 @@ export async function checkDocument(
     stated,
     onConflict,
     view,
+    repository,
     impact = false,
   } = body.value as DocumentToCheck;
   const coordinate = coordinateIn(name);
   if (impact && principal.kind === 'anonymous')
     throw new RegistryError('unauthenticated', 'To learn whom a version breaks, send a key with the scope read.');
   const existing = await findForCheck(registry, principal, coordinate);
-  const tags = version === null && stated === undefined ? (existing?.connection?.tags ?? null) : null;
+  const tagsOf = async () => {
+    if (existing !== null) return existing.connection?.tags ?? null;
+    return repository === undefined ? null : tagsOfNew(registry, coordinate, repository, signal);
+  };
+  const tags = version === null && stated === undefined ? await tagsOf() : null;
   const { tagged = tags !== null } = body.value as DocumentToCheck;
   await assertRulesetReadable(registry, principal, existing === null ? settings.ruleset : null);
   const isExempt = exemptions !== undefined && (existing === null || existing.connection !== null);

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
+import { createHosts } from '../../../src/hosts/hosts.ts';
 import { shareCompiler } from '../../compile/shared-compiler.ts';
 
 import { changeResource, createTestRegistry } from '../registry.ts';
 import { openApi, unlimited } from './api.ts';
+import { createTestRepository } from './repository.ts';
 
 /** What `POST /v1/check` says, and to whom. */
 
@@ -142,6 +144,31 @@ test('what a connection publishes from tags is checked as what its next tag publ
   });
   expect((await check(read, { ...body, tagged: false })).json).not.toHaveProperty('tags');
   expect((await check(read, { ...body, stated: '3.0.0' })).json).toMatchObject({ version: '@acme/apis/pay@3.0.0' });
+});
+
+test('a new resource of a repository that publishes its release tags is published when one is pushed', async () => {
+  const repository = createTestRepository('https://github.com/acme/contracts.git');
+  const { source, url } = repository;
+  repository.tag('v1.5.0', repository.commit({ 'pay.json': payments('1.5.0') }));
+  const registry = createTestRegistry(unlimited);
+  await using api = await openApi({ ...registry, hosts: createHosts(registry.config), source, compiler });
+  const read = await api.makeKey({ scopes: ['read'] });
+  const checked = async (given: object, slug = 'fresh') => {
+    const body = { coordinate: `@acme/apis/${slug}`, document: payments('1.6.0'), ...given };
+    return (await api.call('POST', '/v1/check', { key: read, body })).json;
+  };
+  const plain = { outcome: 'published', version: '@acme/apis/fresh@1.6.0', isNew: true };
+  expect(await checked({ repository: url })).toMatchObject(plain);
+  const { json } = await api.call('POST', '/v1/repositories', { body: { repository: url, versions: 'tags' } });
+  const tagged = { outcome: 'published', version: null, isNew: true, tags: 'v*' };
+  for (const each of [url, 'git@github.com:acme/contracts.git', 'https://github.com/acme/contracts'])
+    expect(await checked({ repository: each })).toMatchObject(tagged);
+  repository.tag('fresh-v1.0.0', repository.commit({}));
+  expect(await checked({ repository: url })).toMatchObject({ tags: 'fresh-v*' });
+  for (const given of [{}, { repository: 'https://github.com/acme/other.git' }, { repository: url, version: '1.6.0' }])
+    expect(await checked(given)).toMatchObject(plain);
+  await api.call('DELETE', `/v1/repositories/${String(json['id'])}`);
+  expect(await checked({ repository: url })).toMatchObject(plain);
 });
 
 test('exemptions count for a new resource, and not for one that is uploaded', async () => {
