@@ -89,7 +89,9 @@ const one: Page = {
         },
         {
           title: 'Decisions',
-          ...(state === 'waiting' && { lead: `${decidersText(approvers)} ${latestText(version, latest)}` }),
+          ...(state === 'waiting' && {
+            lead: `${decidersText(approvers, body.authors)} ${latestText(version, latest)}`,
+          }),
           columns: ['Decision', 'By', 'Why', 'When'],
           rows: decisions.map(({ verdict, name, reason, at: when }) => ({
             cells: [{ text: verdict }, { text: name }, { text: reason }, timeCell(when)],

@@ -91,12 +91,16 @@ export function reachText(operations: readonly string[], reach: number): string 
   return `${operations.join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
 }
 
-/** Who may decide about what is held. */
-export function decidersText(approvers: readonly string[]): string {
+/** Who may decide about what is held. `authors`: for people. */
+export function decidersText(approvers: readonly string[], authors: readonly string[]): string {
+  if (authors.includes(nobody)) return operatorDecides;
   if (approvers.length === 0)
     return 'Nobody who signed in in the last 180 days may decide: give somebody who did not write it the scope approve.';
   return `${approvers.join(', ')} may decide.`;
 }
+
+/** Who decides where nobody else can be told from its authors. */
+export const operatorDecides = 'Whoever runs the registry decides, with stele approvals approve.';
 
 /** What an approval makes the latest version. Empty: an old record does not say. */
 export function latestText(version: string, latest: string | null): string {
@@ -164,21 +168,23 @@ function isSameChange(one: Pick<Held, 'fingerprints'>, other: Pick<Held, 'finger
 /** Of pull requests, which anybody may open. Branch, tags and uploads have one for each. */
 export const maxPulls = 20;
 
-/** With what is held now, instead of what was held from the same source, and of what pull requests hold that is the same. */
+/**
+ * With what is held now, instead of what was held from the same source, and of what pull requests hold that is the same.
+ * Whoever wrote some of its changes is an author of all that is held with some of them.
+ */
 export function withHeld(approvals: Approvals, held: Held): Approvals {
   const isPull = ({ source }: Held) => source.startsWith('pull ');
   const changes = new Set(held.about);
-  const earlier = [...approvals.held, ...(approvals.ended ?? [])].filter(({ about = [] }) =>
-    about.some((each) => changes.has(each)),
-  );
+  const isShared = ({ about = [] }: Pick<Held, 'about'>) => about.some((each) => changes.has(each));
+  const earlier = [...approvals.held, ...(approvals.ended ?? [])].filter(isShared);
   const authors = new Map([held, ...earlier].flatMap((each) => each.authors).map((one) => [JSON.stringify(one), one]));
   const left = withEnded(
     approvals,
     (each) => each.source === held.source || (isPull(each) && isSameChange(each, held)),
   );
-  const all = [...left.held, { ...held, authors: [...authors.values()] }];
+  const all = [...left.held, held].map((each) => (isShared(each) ? { ...each, authors: [...authors.values()] } : each));
   const pulls = all.filter(isPull).slice(-maxPulls);
-  return { ...left, held: all.filter((each) => !isPull(each) || pulls.includes(each)) };
+  return withEnded({ ...left, held: all }, (each) => isPull(each) && !pulls.includes(each));
 }
 
 /** Without what is held, of which only the authors are kept. */
@@ -221,8 +227,11 @@ export function compareAuthors(
 
 /** An author for people. */
 export function nameOfAuthor({ name, login, email, actor }: HeldAuthor = {}): string {
-  return name ?? login ?? email ?? actor ?? 'somebody who gives no name';
+  return name ?? login ?? email ?? actor ?? nobody;
 }
+
+/** An author of whom nothing is known. */
+export const nobody = 'nobody who is known';
 
 /** Whether an author is the person of an account. */
 export function isAccount(author: HeldAuthor, { actor, name, email, username }: Account): boolean {

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import type { Principal, Scope } from '../../src/model/access.ts';
 import type { ArtifactConfig } from '../../src/model/artifact.ts';
 import type { Person } from '../../src/model/key.ts';
-import { approvalsRef, maxPulls, withHeld, type Held } from '../../src/model/approval.ts';
+import { approvalsRef, decidersText, maxPulls, nameOfAuthor, withHeld, type Held } from '../../src/model/approval.ts';
 import { noteSignIn } from '../../src/registry/keys/people.ts';
 import { resourceRef, type Resource } from '../../src/model/resource.ts';
 import { readAudit } from '../../src/registry/audit.ts';
-import { decide, listHeld } from '../../src/registry/approval/decide.ts';
+import { approversOf, decide, listHeld, whyNotDecide } from '../../src/registry/approval/decide.ts';
 import { createResource } from '../../src/registry/change-resource.ts';
 import { findResource } from '../../src/registry/lives.ts';
 import { createKey } from '../../src/registry/keys/keys.ts';
@@ -435,6 +435,67 @@ describe('a breaking change of a resource that wants approval', () => {
     await expect(decide(registry, approver, 'acme', waiting!.held.id, given, author)).rejects.toThrow('You wrote it');
   });
 
+  test('of another file that the settings name is not approved by who named it', async () => {
+    const { registry, source, sync, held } = await scene();
+    const files = (path: string, more = '') => ({
+      'stele.yaml': `resources:\n  - { path: ${path}, slug: pay, approval: required }\n`,
+      '.steleignore': 'next.yaml\n',
+      'pay.yaml': api('1.0.0', '/a', '/b'),
+      'next.yaml': api('2.0.0', '/a') + more,
+    });
+    source.push(url, files('pay.yaml'), { people: [cid, cid] });
+    source.push(url, { ...files('pay.yaml'), 'pay.yaml': api('1.0.1', '/a', '/b') }, { people: [cid, cid] });
+    await sync();
+    const moved = { ...files('next.yaml', '# Hello.\n'), 'pay.yaml': api('1.0.1', '/a', '/b') };
+    source.push(url, { ...moved, 'stele.yaml': files('pay.yaml')['stele.yaml'] }, { people: [bob, bob] });
+    source.push(url, moved, { people: [ann, ann] });
+    expect((await sync()).documents).toMatchObject([{ outcome: 'waiting' }]);
+    const [waiting] = await held();
+    expect(await whyNotDecide(registry, personOf(ann, 'approve'), waiting!)).toContain('You wrote it');
+    expect(await whyNotDecide(registry, personOf(cid, 'approve'), waiting!)).toBeNull();
+  });
+
+  test('that nobody wrote, as a new version of Stele compiles it, is decided about by whoever runs the registry', async () => {
+    const { registry, sync, held, source, decideAs } = await scene();
+    const files = {
+      'stele.yaml': settings.replace(' }', ', onConflict: reject }'),
+      'pay.yaml': api('1.1.0', '/a', '/b', '/c'),
+    };
+    source.push(url, files, { people: [cid, cid] });
+    await sync();
+    // The same files are read in another way.
+    const { compile } = registry.compiler;
+    registry.compiler.compile = async (input, load, turn) =>
+      compile(
+        input,
+        async (paths) =>
+          (await load(paths)).map((file) =>
+            file.found && file.path === 'pay.yaml'
+              ? {
+                  ...file,
+                  bytes: Buffer.from(
+                    Buffer.from(file.bytes)
+                      .toString()
+                      .replace(/ {2}\/c.*\n/, ''),
+                  ),
+                }
+              : file,
+          ),
+        turn,
+      );
+    files['stele.yaml'] = settings;
+    source.push(url, files, { people: [cid, cid] });
+    expect((await sync()).documents).toMatchObject([{ outcome: 'waiting' }]);
+    const [waiting] = await held();
+    const why = await whyNotDecide(registry, approver, waiting!);
+    expect(why).toBe('Nothing says who wrote it: no commit changed its files, or their authors cannot be read. Whoever runs the registry decides, with stele approvals approve.'); // prettier-ignore
+    expect(decidersText(await approversOf(registry, waiting!), waiting!.held.authors.map(nameOfAuthor))).toBe(
+      'Whoever runs the registry decides, with stele approvals approve.',
+    );
+    await decideAs({ kind: 'operator', id: 'test' }, 'approved');
+    expect((await sync()).documents).toMatchObject([{ outcome: 'published' }]);
+  });
+
   test('of a tag is published once it is approved', async () => {
     const { registry, source, sync, held, labels, decideAs } = await scene();
     await registry.refs.update<Resource>(resourceRef(pay), (current) => {
@@ -465,6 +526,32 @@ describe('a breaking change of a resource that wants approval', () => {
     expect(await upload(`key:${key.id}`)).toMatchObject({ outcome: 'published' });
   });
 
+  test('that is uploaded and pushed is approved by neither, wherever it is held', async () => {
+    const { registry, source, sync, held } = await scene();
+    await publish(registry, uploading(breaks, `user:https://login.test#${ann.name}`));
+    source.push(url, tree(breaks), { people: [bob, bob] });
+    await sync();
+    const all = await held();
+    expect(all.map(({ held: { source: from } }) => from).sort()).toEqual(['branch', 'upload']);
+    for (const each of all)
+      for (const person of [ann, bob])
+        expect(await whyNotDecide(registry, personOf(person, 'approve'), each)).toContain('You wrote it');
+  });
+
+  test.each([
+    ['makes a key that makes a key, and so on', 'user'],
+    ['starts a job of CI whose key makes a key', 'job'],
+  ])('that is uploaded is not approved by who %s', async (_, first) => {
+    const { registry, decideAs } = await scene();
+    let actor = first === 'user' ? `user:${approver.id}` : 'job:https://ci.test#s';
+    for (let count = 0; count < (first === 'user' ? 12 : 1); count++) {
+      const wanted = { org: 'acme', name: `${count}`, scopes: ['keys' as const] };
+      actor = `key:${(await createKey(registry, wanted, { actor, origin: null })).key.id}`;
+    }
+    await publish(registry, uploading(breaks, actor));
+    await expect(decideAs(approver, 'approved')).rejects.toThrow('decide');
+  });
+
   test('that two people upload is approved by neither, also after another upload in between', async () => {
     const { registry, decideAs } = await scene();
     const [first, second] = [ann, bob].map(({ name }) => `user:https://login.test#${name}`) as [string, string];
@@ -483,7 +570,7 @@ describe('a breaking change of a resource that wants approval', () => {
 
   test.each([
     ['not approved by who started the job', { startedBy: 'ann-lee' }, 'You wrote it'],
-    ['approved by nobody if nothing says who started the job', {}, 'somebody who gives no name wrote it'],
+    ['approved by nobody if nothing says who started the job', {}, 'Nothing says who wrote it'],
   ])('that a job of CI uploads is %s', async (_, more, why) => {
     const { registry, decideAs } = await scene();
     const job = {
@@ -707,10 +794,15 @@ describe('a file whose resource wants approval', () => {
 });
 
 test('what pull requests hold is bounded', () => {
-  const heldBy = (number: number) => ({ source: `pull ${number}`, fingerprints: [`sha256:${number}`], authors: [] });
+  const heldBy = (number: number) => ({
+    source: `pull ${number}`,
+    fingerprints: [`sha256:${number}`],
+    authors: [{ name: `${number}` }],
+  });
   const all = Array.from({ length: maxPulls + 5 }, (__, number) => heldBy(number) as unknown as Held);
-  const { held } = all.reduce(withHeld, { held: [], decisions: [] });
+  const { held, ended: left } = all.reduce(withHeld, { held: [], decisions: [] });
   expect(held.map(({ source }) => source)).toEqual(all.slice(5).map(({ source }) => source));
+  expect(left).toMatchObject(all.slice(0, 5).map(({ authors }) => ({ authors })));
   // Each commit of one of them ends what the commit before held: of that the authors are kept, for so many.
   const again = Array.from(
     { length: 200 },
@@ -754,6 +846,28 @@ test('an exemption is held, once, and again for another reason', async () => {
   expect(await push('1.1.0', 'Never.')).toEqual(['1.0.0']);
   expect(await push('1.1.0', 'Later.')).toEqual(['1.0.0', '1.1.0']);
   expect(await push('1.2.0', 'Later.')).toEqual(['1.0.0', '1.1.0', '1.2.0']);
+});
+
+test('what is approved in a pull request for tags holds for a tag that raises as much, and for no other', async () => {
+  const { source, sync, labels, decideAs, held, hook, checked, registry } = await scene();
+  const files = { 'stele.yaml': settings.replace('}', `, tags: 'v*' }`), 'pay.yaml': api('1.0.0', '/a', '/b') };
+  source.push(url, files, { people: [cid, cid] });
+  await sync();
+  const breaking = { ...files, 'pay.yaml': api('1.0.0', '/a') };
+  const head = source.push(url, breaking, { branch: seven.ref, people: [ann, ann] });
+  await hook({ kind: 'pull', repository: 'acme/apis', pull: seven, isOpen: true });
+  await checked(head);
+  expect(await held()).toMatchObject([{ held: { source: 'pull 7', label: '2.0.0' } }]);
+  await decideAs(approver, 'approved');
+  const merged = source.push(url, breaking, { people: [ann, ann] });
+  source.tag(url, 'v1.1.0', merged);
+  await sync();
+  expect(await labels()).toEqual(['1.0.0']);
+  expect((await held()).find(({ held: { source: from } }) => from === 'tag 1.1.0')).toMatchObject({ state: 'waiting' });
+  source.tag(url, 'v2.0.0', merged);
+  await sync();
+  expect(await labels()).toEqual(['1.0.0', '2.0.0']);
+  expect(await findResource(registry, pay)).toMatchObject({ latest: '2.0.0' });
 });
 
 test('a pull request says that it waits, and passes once it is approved', async () => {

@@ -299,7 +299,7 @@ function approvalLines({ changes, more, decisions, approvers = [], ...held }: Ap
     ...(more === 0 ? [] : [`  ${more} more`]),
     ...decisions.map(({ verdict, name, reason }) => `${name} ${verdict} it: ${reason}`),
     `Written by ${authors.join(', ')}.`,
-    ...(state === 'waiting' ? [`${decidersText(approvers)} ${latestText(version, latest)}`] : []),
+    ...(state === 'waiting' ? [`${decidersText(approvers, authors)} ${latestText(version, latest)}`] : []),
     ...(whyNot === null ? [] : [whyNot]),
   ];
 }

@@ -30,7 +30,7 @@ const maxKeys = 10;
  */
 export async function authorsOf(
   registry: Registry,
-  { coordinate, snapshot, author, job, exemptions = [], settings, view }: PublishRequest,
+  { coordinate, snapshot, entry, author, job, exemptions = [], settings, view }: PublishRequest,
   { files, dependencies = [] }: Compiled,
   before: Version | null,
 ): Promise<HeldAuthor[]> {
@@ -38,10 +38,10 @@ export async function authorsOf(
   const others = await authorsBehind(registry, dependencies, old?.dependencies ?? []);
   if (snapshot.writers === undefined)
     return [...(await makersOf(registry, coordinate.org, author.actor, job)), ...others];
-  // Its settings say what of the files is published.
-  const isView = view !== undefined || old?.view !== undefined;
+  // Its settings say which file is published, and what of it.
+  const isNamed = view !== undefined || old?.view !== undefined || old?.provenance.path !== entry;
   const named = [
-    ...(isView && settings !== undefined ? [settings] : []),
+    ...(isNamed && settings !== undefined ? [settings] : []),
     ...files.map(({ path }) => path),
     ...exemptions.map(({ at }) => at.file),
   ];
@@ -135,15 +135,15 @@ async function authorsBetween(
 /** Who sent an upload, and if that is a key of the organization, whoever made it; if it is a CI job, who started that. */
 async function makersOf(registry: Registry, org: string, actor: string, given?: JobOrigin): Promise<HeldAuthor[]> {
   const makers: HeldAuthor[] = [{ actor }];
-  if (actor.startsWith('job:')) {
-    const isOurs = ({ job: each }: Key) => each !== undefined && `job:${formatJob(each)}` === actor;
-    const job = given ?? (await listKeys(registry, org)).find(isOurs)?.job;
-    makers.push(job?.startedBy === undefined ? {} : { login: job.startedBy });
-  }
-  for (let last = actor; last.startsWith('key:') && makers.length < maxKeys; last = makers.at(-1)!.actor!) {
+  let last = actor;
+  while (last.startsWith('key:')) {
     const made = (await Array.fromAsync(registry.refs.history(keyRef(last.slice('key:'.length))))).at(-1);
-    if (made === undefined || makers.some((each) => each.actor === made.actor)) break;
-    makers.push({ actor: made.actor });
+    if (made === undefined || makers.length === maxKeys) return [...makers, {}];
+    last = made.actor;
+    makers.push({ actor: last });
   }
-  return makers;
+  if (!last.startsWith('job:')) return makers;
+  const isOurs = ({ job: each }: Key) => each !== undefined && `job:${formatJob(each)}` === last;
+  const job = given ?? (await listKeys(registry, org)).find(isOurs)?.job;
+  return [...makers, job?.startedBy === undefined ? {} : { login: job.startedBy }];
 }

@@ -4,6 +4,8 @@ import {
   approvalDays,
   approvalsRef,
   compareAuthors,
+  nobody,
+  operatorDecides,
   parseApprovalsRef,
   stateOf,
   validApprovals,
@@ -79,6 +81,8 @@ export async function whyNotDecide(
   const compared = compareAuthors(held.authors, person, await listMembers(registry, resource.org));
   if (compared === 'another') return null;
   if (compared === 'author') return 'You wrote it. Somebody else has to decide.';
+  if (compared.unknown === nobody)
+    return `Nothing says who wrote it: no commit changed its files, or their authors cannot be read. ${operatorDecides}`;
   return `${compared.unknown} wrote it, and may be you: no account that signed in here in the last 180 days has this name or address. Whoever wrote it signs in once, or whoever runs the registry decides.`;
 }
 

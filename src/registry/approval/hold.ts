@@ -181,7 +181,7 @@ export function approvalsFor({ decisions }: Judged): Approval[] {
 }
 
 const waits =
-  'This version waits for approval. Somebody with the scope approve who did not write it approves or rejects it in the console, or over /v1/approvals.';
+  'This version waits for approval by somebody with the scope approve who did not write it. The console, stele approvals and /v1/approvals say who that is, and take the decision.';
 
 /** The report of a document that waits for approval, or was rejected. */
 export function withHold(report: Report, entry: string, { state, decisions, fingerprints }: Judged): Report {
