@@ -31,7 +31,11 @@ export async function withClient<T>(
 }
 
 /** Runs the work with the management API of an open registry, without a server, and the syncs that it asks for. */
-export async function workHere<T>(registry: OpenRegistry, org: string, work: (client: Client) => Promise<T>): Promise<T> {
+export async function workHere<T>(
+  registry: OpenRegistry,
+  org: string,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
   const [
     { createOperations },
     { createRoutes, matchRoute, ownDescription },
