@@ -308,15 +308,28 @@ test('the request says which of the examples it has', () => {
   expect(html({ small: examples.small })).toContain('data-example=""');
 });
 
-test('a response of several media types is shown as JSON and as XML', () => {
-  const schema = { type: 'object', xml: { name: 'pet' }, properties: { id: { type: 'integer' } } };
-  const content = { 'application/xml': { schema }, 'application/json': { schema }, 'text/xml': { schema } };
+/** The titles of the samples of a response with this content. */
+function titlesOf(content: object): { titles: (string | undefined)[]; answers: string } {
   const paths = { '/a': { get: { responses: { 200: { description: 'One', content } } } } };
   const { html } = renderDocument(published({ openapi: '3.1.0', info: { title: 'x', version: '1' }, paths }))!;
   const answers = html.slice(html.indexOf('class="answers"'));
-  expect([...answers.matchAll(/<summary>([\w/]+)<\/summary>/g)].map(([, title]) => title)).toEqual([
-    'application/json',
+  const titles = [...answers.matchAll(/<summary>(?:<b class="status s2">200<\/b> <span>)?([^<]+)</g)];
+  return { titles: titles.map(([, title]) => title), answers };
+}
+
+test('a response of several media types has a sample of each, and a named example says of which it is', () => {
+  const schema = { type: 'object', xml: { name: 'pet' }, properties: { id: { type: 'integer' } } };
+  const both = { 'application/xml': { schema }, 'application/json': { schema }, 'text/xml': { schema } };
+  expect(titlesOf(both).titles).toEqual(['application/json', 'application/xml']);
+  expect(titlesOf(both).answers).toContain('&lt;pet&gt;');
+  const given = titlesOf({ ...both, 'application/json': { schema, example: { id: 7 } } });
+  expect(given.titles).toEqual(['application/json', 'application/xml']);
+  expect(given.answers).toContain('&lt;id&gt;7&lt;/id&gt;');
+  const named = { schema, examples: { small: { value: { id: 1 } } } };
+  expect(titlesOf({ ...both, 'application/json': named }).titles).toEqual([
+    'small, application/json',
     'application/xml',
   ]);
-  expect(answers).toContain('&lt;pet&gt;');
+  expect(titlesOf({ 'application/json': named }).titles).toEqual(['small']);
+  expect(titlesOf({ '*/*': { schema } }).titles).toEqual(['*/*']);
 });

@@ -39,7 +39,10 @@ export function bodyOf(content: object) {
   const document = documentWith(content);
   const value = (document['paths'] as { '/pets': { post: Record<string, unknown> } })['/pets'].post;
   const operation = { method: 'POST', path: '/pets', isWebhook: false, item: {}, value };
-  return sampleBody(createSchemas(document, 'openapi', 0), bodyTypes(viewOperation(document, operation))[0]);
+  return sampleBody(
+    createSchemas(document, 'openapi', 0),
+    bodyTypes(viewOperation(document, operation).body?.media)[0],
+  );
 }
 
 export const xml = [

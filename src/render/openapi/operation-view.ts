@@ -28,12 +28,12 @@ function examplesOf(document: JsonObject, from: JsonObject, type = ''): Example[
           if (example === null) return [];
           const value = example['value'] ?? example['dataValue'] ?? deserialized(example['serializedValue'], type);
           const title = textOf(example['summary']) || name;
-          if (value !== undefined) return [{ name: title, value }];
+          if (value !== undefined) return [{ name: title, value, type }];
           const address = textOf(example['externalValue']);
-          return address === '' ? [] : [{ name: title, value: address, isElsewhere: true as const }];
+          return address === '' ? [] : [{ name: title, value: address, isElsewhere: true as const, type }];
         })
     : [];
-  return from['example'] === undefined ? named : [{ name: '', value: from['example'] }, ...named];
+  return from['example'] === undefined ? named : [{ name: '', value: from['example'], type }, ...named];
 }
 
 /** The value that a text stands for (OpenAPI 3.2), where it is JSON; else the text. */
@@ -357,8 +357,8 @@ function oldMedia(document: JsonObject, { schema, examples }: JsonObject, operat
   const produces = typesIn(operation['produces'] ?? document['produces']);
   const given = entriesOf(examples)
     .slice(0, maxExamples)
-    .map(([name, value]) => ({ name, value }));
+    .map(([type, value]) => ({ name: '', value, type }));
   if (schema === undefined && given.length === 0) return [];
-  const types = produces.length > 0 ? produces : given.map(({ name }) => name);
+  const types = produces.length > 0 ? produces : given.map(({ type }) => type);
   return [oldMediaOf(types, 'application/json', schema, given)];
 }

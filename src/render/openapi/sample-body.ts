@@ -1,6 +1,7 @@
 import { own, isObject } from '../../model/json.ts';
 import { entriesOf, objectOf, textOf, dereference } from '../json-value.ts';
-import { type Parameter, isJson, type Media, type OperationView } from './operation-view.ts';
+import type { Example } from '../schema/example.ts';
+import { type Parameter, isJson, type Media } from './operation-view.ts';
 import { isSmall, sampleOf } from '../schema/sample-value.ts';
 import type { Schemas } from '../schema/schemas.ts';
 import { xmlSample } from '../schema/xml-sample.ts';
@@ -142,21 +143,28 @@ export type SampleBody =
 /** The media types of bodies that samples show, best first. */
 const order = [isJson, isForm, isMultipart, isXml, isText, () => true];
 
-/** A media type that a sample request can have. */
+/** A media type of a body that has a sample. */
 export interface BodyType {
   media: Media;
   type: string;
 }
 
-/** The media types of an operation's body, the easiest first. Those that would have equal samples are one. */
-export function bodyTypes({ body }: OperationView): BodyType[] {
-  const all = (body?.media ?? []).flatMap((media) =>
-    media.types.map((type) => ({ media, type, kind: order.findIndex((isOne) => isOne(type)) })),
-  );
+/** The media types of a body, the easiest first. Those that would have equal samples are one. */
+export function bodyTypes(body: readonly Media[] = []): BodyType[] {
+  const all = body.flatMap((media) => media.types.map((type) => ({ media, type, kind: kindOf(type) })));
   const one = all.filter(
     (each, at) => all.findIndex(({ media, kind }) => media === each.media && kind === each.kind) === at,
   );
   return one.toSorted((a, b) => a.kind - b.kind);
+}
+
+function kindOf(type: string): number {
+  return order.findIndex((isOne) => isOne(type));
+}
+
+/** The author's examples of a media type. */
+export function examplesOf({ media, type }: BodyType): Example[] {
+  return media.examples.filter((example) => kindOf(example.type ?? type) === kindOf(type));
 }
 
 /** An example body of this media type, with the author's example if there is one. */

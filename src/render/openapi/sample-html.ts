@@ -7,7 +7,7 @@ import { listOf, objectOf, textOf } from '../json-value.ts';
 import type { Page } from '../page.ts';
 import { nameText } from '../markdown.ts';
 import { curlOf, sampleRequest } from './sample-request.ts';
-import { bodyText, bodyTypes, type BodyType } from './sample-body.ts';
+import { bodyText, bodyTypes, examplesOf, type BodyType } from './sample-body.ts';
 
 // Most examples of a body, and most bodies of responses.
 const maxExamples = 10;
@@ -24,7 +24,7 @@ export function samplesHtml(
   { anchor, security }: { anchor: string; security: readonly Requirement[] },
 ): Html {
   // Of each media type a request, of which the first is on the page and the others are in folds.
-  const [first, ...types] = operation.isWebhook ? [] : bodyTypes(view).slice(0, maxExamples);
+  const [first, ...types] = operation.isWebhook ? [] : bodyTypes(view.body?.media).slice(0, maxExamples);
   const curl = (type?: BodyType) =>
     markup`<pre tabindex="0"><code>${curlOf(sampleRequest(schemas, operation, view, security, type))}</code></pre>`;
   const request = operation.isWebhook ? nothing : curl(first);
@@ -69,7 +69,9 @@ function writtenCode({ value }: ApiOperation): Html[] {
 
 /** The body that a webhook sends, made from its schema as a response is. */
 function payloads(schemas: Page['schemas'], { body }: OperationView): { media: Media; example: Example }[] {
-  return (body?.media ?? []).flatMap((media) => generated(schemas, media).map((example) => ({ media, example })));
+  return bodyTypes(body?.media).flatMap((one) =>
+    generated(schemas, one).map((example) => ({ media: one.media, example })),
+  );
 }
 
 function bodyExamples(media: Media): { media: Media; example: Example }[] {
@@ -110,43 +112,36 @@ export function tabsHtml(tabs: readonly Html[], name: string, opened = 0): Html 
   return markup`<div class="answers">${all}</div>`;
 }
 
-/** The examples of a response; without any, one made from its schema. A success without a body says so beside the errors. */
+/** The examples of a response by media type; of one without any, one made from its schema. A success without a body says so. */
 function answersOf(schemas: Page['schemas'], { status, media }: Response): Answer[] {
   if (media.length === 0 && status.startsWith('2')) return [{ status, title: '', example: null }];
-  return media.flatMap((one) => {
-    const given = one.examples.slice(0, maxExamples).map(written(schemas, one));
+  const all = bodyTypes(media);
+  return all.flatMap((one) => {
+    const given = examplesOf(one).slice(0, maxExamples).map(written(schemas, one));
     const samples = given.every(({ isElsewhere }) => isElsewhere === true) ? generated(schemas, one) : [];
     return [...samples, ...given].map((example) => {
-      const { name } = example;
-      const title = name === '' ? nameText(one.types[0] ?? '', 100) : name.slice(0, 300);
-      return { status, title, example };
+      const words = [example.name.slice(0, 300), nameText(one.type, 100)].filter(Boolean);
+      return { status, title: (all.length > 1 ? words : words.slice(0, 1)).join(', '), example };
     });
   });
 }
 
 /** An author may give the value of a body that is XML; it is shown as it is sent. */
-function written(schemas: Page['schemas'], media: Media): (example: Example) => Example {
+function written(schemas: Page['schemas'], { media, type }: BodyType): (example: Example) => Example {
   return (example) => {
-    const isValue = typeof example.value === 'object' && isSmall(example.value) && !media.types.some(isJson);
-    const text = isValue ? bodyText(schemas, media, media.types[0] ?? '', example.value) : null;
+    const isValue = typeof example.value === 'object' && isSmall(example.value) && !isJson(type);
+    const text = isValue ? bodyText(schemas, media, type, example.value) : null;
     return text === null ? example : { ...example, value: text };
   };
 }
 
-/** A body of the first media type that is JSON, and of the first that is XML. */
-function generated(schemas: Page['schemas'], media: Media): Example[] {
-  const { types, schema } = media;
-  if (schema === undefined) return [];
-  const json = types.find(isJson);
-  const value = json === undefined ? null : sampleOf(schemas, schema, 'response');
-  const text = types
-    .filter((type) => !isJson(type))
-    .flatMap((type) => {
-      const body = bodyText(schemas, media, type);
-      return body === null ? [] : [{ name: nameText(type, 100), value: body }];
-    });
-  const first = value === null || typeof value !== 'object' ? [] : [{ name: nameText(json!, 100), value }];
-  return [...first, ...text.slice(0, 1)];
+/** A body made from its schema, as JSON or as XML: the latter of the value that the author gives for another media type. */
+function generated(schemas: Page['schemas'], { media, type }: BodyType): Example[] {
+  if (media.schema === undefined) return [];
+  const given = media.examples.map(({ value }) => value).find((one) => typeof one === 'object' && isSmall(one));
+  const isOfJson = isJson(type) || type === '*/*';
+  const value = isOfJson ? sampleOf(schemas, media.schema, 'response') : bodyText(schemas, media, type, given);
+  return value !== null && (typeof value === 'object' || !isOfJson) ? [{ name: '', value }] : [];
 }
 
 /** The inside of a fold with an example. */

@@ -24,7 +24,7 @@ export function sampleRequest(
   operation: ApiOperation,
   view: OperationView,
   security: readonly Requirement[],
-  type = bodyTypes(view)[0],
+  type = bodyTypes(view.body?.media)[0],
 ): SampleRequest {
   const { document } = schemas;
   const given = (place: string, write: (parameter: Parameter, value: unknown) => string) =>

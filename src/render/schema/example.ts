@@ -84,6 +84,8 @@ export interface Example {
   value: unknown;
   /** Whether the value is only the address of the example. */
   isElsewhere?: true;
+  /** Media type of the body that it is an example of. */
+  type?: string;
 }
 
 /** Folded examples; short ones are on one line. Long ones are cut and marked. */
