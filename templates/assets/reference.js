@@ -31,6 +31,7 @@ addEventListener('code', ({ target }) => {
 });
 addEventListener('toggle', ({ target }) => target.matches?.('.later') && showLater(target), true);
 addEventListener('toggle', ({ target }) => target.matches?.('.responses > [open]') && closeOthers(target), true);
+addEventListener('toggle', ({ target }) => target.matches?.('.operation .answer[open]') && showAlike(target), true);
 goToField();
 addEventListener('hashchange', goToField);
 addEventListener('storage', ({ key }) => key?.startsWith('try ') && key.endsWith(' server') && showAll());
@@ -324,6 +325,7 @@ function addRequest(samples, code) {
       const example = tools.querySelector('[aria-label=Example]');
       // The examples are those of the first type.
       if (example !== null) example.hidden = type.value !== '';
+      showTab(samples.parentElement.querySelector('.parts'), [type.selectedOptions[0].text]);
       written = show();
     });
     tools.append(type);
@@ -397,6 +399,37 @@ function addChoices(samples) {
     box.classList.add('chosen');
     box.before(choice);
   }
+}
+
+/** A media type that is chosen for the fields is chosen for the sample, too, and that of a sample for the fields. */
+function showAlike(tab) {
+  const types = typesOf(tab);
+  const operation = tab.closest('.operation');
+  const samples = operation.querySelector('.samples');
+  const response = tab.closest('.response') ?? tab.parentElement.closest('.samples .answer');
+  if (response === null) {
+    const choice = samples?.querySelector('[aria-label="Media type"]');
+    const option = [...(choice?.options ?? [])].find(({ text }) => types.includes(text));
+    if (tab.closest('.samples') !== null || option === undefined || option.selected) return;
+    option.selected = true;
+    choice.dispatchEvent(new Event('change'));
+    return;
+  }
+  const statusOf = (one) => one.querySelector('summary > .status')?.textContent;
+  for (const one of operation.querySelectorAll('.response, .samples > .answers > .answer'))
+    if (one !== response && statusOf(one) === statusOf(response)) showTab(one, types);
+}
+
+/** Opens the first tab in a place that is of one of these media types. */
+function showTab(place, types) {
+  const tabs = [...place.querySelectorAll(':scope > .answers > .answer')];
+  const alike = tabs.filter((tab) => typesOf(tab).some((type) => types.includes(type)));
+  if (alike.length > 0 && !alike.some(({ open }) => open)) alike[0].open = true;
+}
+
+/** The media types in the name of a tab. */
+function typesOf(tab) {
+  return tab.querySelector('summary').textContent.split(/, | or /);
 }
 
 /** One response is open at a time, below the list of all, until everything is unfolded. */

@@ -139,7 +139,13 @@ beforeAll(async () => {
     200: { description: 'Well', ...named('paid') },
     404: { description: 'Not there', ...named('reason') },
   };
-  const several = { '/order': { post: { operationId: 'order', requestBody: { content }, responses } } };
+  const made = (type: string, name: string) => ({ [type]: { schema: { type: 'object', properties: { [name]: {} } } } });
+  const two = { ...made('application/json', 'asJson'), ...made('application/xml', 'asXml') };
+  const differ = { requestBody: { content: two }, responses: { 200: { description: 'Well', content: two } } };
+  const several = {
+    '/order': { post: { operationId: 'order', requestBody: { content }, responses } },
+    '/differ': { post: { operationId: 'differ', ...differ } },
+  };
   const about = { openapi: '3.1.0', info: { title: 'Several', version: '1.0.0' }, servers: [{ url: target.url }] };
   await site.publish('@acme/apis/several', 'several.json', JSON.stringify({ ...about, paths: several }));
   const bare = { openapi: '3.1.0', info: { title: 'Bare', version: '1.0.0' } };
@@ -276,6 +282,29 @@ describe.skipIf(!canRun)(`requests from a page${whySkipped}`, () => {
     await order.getByRole('button', { name: 'Try it' }).click();
     const sent = await send(page.frameLocator('.try-dialog iframe'));
     expect(sent).toMatchObject({ type: 'application/xml', body: expect.stringContaining('<name>Ann</name>') });
+    expect(wrong).toEqual([]);
+  });
+
+  test('one choice of a media type is for fields and samples, of a body and of a response', async () => {
+    await using watched = await browser.open({ viewport: { width: 1440, height: 900 } });
+    const { page, wrong } = watched;
+    await page.goto(`${site.url}/@acme/apis/several#operation/differ`);
+    const differ = page.locator('[id="operation/differ"]');
+    const sample = differ.locator('.samples > pre > code');
+    const body = differ.locator('.parts > .answers');
+    const found = differ.locator('.response');
+    const answer = differ.locator('.samples > .answers');
+    const fields = (place: typeof body, name: string) => place.getByText(name, { exact: true }).first().waitFor();
+    await differ.getByLabel('Media type').selectOption('application/xml');
+    await fields(body, 'asXml');
+    await body.getByText('application/json').click();
+    await expect.poll(() => sample.textContent()).toContain('"asJson"');
+    expect(await differ.getByLabel('Media type').locator('option:checked').textContent()).toBe('application/json');
+    await found.getByText('application/xml').click();
+    await answer.getByText('<asXml>').waitFor();
+    await answer.getByText('application/json').click();
+    await fields(found, 'asJson');
+    expect(await sample.textContent()).toContain('"asJson"');
     expect(wrong).toEqual([]);
   });
 
