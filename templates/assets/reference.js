@@ -196,19 +196,40 @@ function fieldsOf([, type, kind, key]) {
 }
 
 function credentialRows(form, scheme) {
-  const [name] = scheme;
+  const [name, , , , oauth] = scheme;
   return fieldsOf(scheme).map(([part, text]) => {
     const type = part === 'user' ? 'text' : 'password';
     const control = Object.assign(document.createElement('input'), { type, placeholder: name, autocomplete: 'off' });
     control.value = keptOf(form, `${name} ${part}`) ?? '';
     control.addEventListener('input', () => keptOf(form, `${name} ${part}`, control.value));
-    return labelled(text, control);
+    const row = labelled(text, control);
+    if (oauth !== undefined) addFlows(row, form, scheme, control);
+    return row;
   });
 }
 
-function labelled(text, control) {
+/** Below the field of a token what fetches one. The request goes out of a form for requests, which may reach the document's servers. */
+async function addFlows(row, form, [name, , , , oauth], control) {
+  const { flowFields, flowsOf, make } = await import(document.querySelector('[data-sign-in]').dataset.signIn);
+  const frame = make('iframe', { hidden: true, src: `${form}#settings` });
+  async function reach(url, options) {
+    if (!frame.isConnected) {
+      document.body.append(frame);
+      await new Promise((resolve) => frame.addEventListener('load', resolve));
+    }
+    return frame.contentWindow.fetch(url, options);
+  }
+  const parts = { row: labelled, kept: (value) => keptOf(form, `${name} client`, value), form, reach };
+  const boxes = flowsOf(oauth).map((flow) => flowFields(flow, control, parts));
+  // Folded for who has a token, and on phones, where it would hide what the API is.
+  if (boxes.length > 0) boxes[0].open = control.value === '' && matchMedia('(min-width: 75rem)').matches;
+  row.after(...boxes);
+}
+
+function labelled(text, control, note = '') {
   const label = document.createElement('label');
   label.append(text, control);
+  control.placeholder ||= note;
   return label;
 }
 

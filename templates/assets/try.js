@@ -4,6 +4,7 @@
 
 const target = document.getElementById('try');
 const { languages, parseCurl } = await import(target.dataset.languages);
+const { brief, flowFields, flowsOf, make, why } = await import(target.dataset.signIn);
 const longestAnswer = 200_000;
 // Stands for the server, where the document names none (`sample-request.ts`).
 const unknownServer = 'https://SERVER';
@@ -313,7 +314,13 @@ function authFields(operation) {
       }
       if (!['http', 'oauth2', 'openIdConnect'].includes(scheme.type)) return () => {};
       const control = field(name, 'token', 'Token', 'password');
-      inside.append(...flowsOf(scheme).map((flow) => flowFields(flow, field, name, control)));
+      const parts = {
+        row: (words, one, description) => rowOf(words, one, { description }),
+        kept: (value) => kept(key(name, 'client'), value),
+        form: location.pathname,
+        reach: fetch,
+      };
+      inside.append(...flowsOf(scheme).map((flow) => flowFields(flow, control, parts)));
       return (request) => control.value !== '' && request.headers.push(['Authorization', `Bearer ${control.value}`]);
     });
   };
@@ -325,121 +332,6 @@ function authFields(operation) {
     remember: () => fields.forEach(({ control, key: name }) => kept(name, control.value)),
     write: (request) => writers.forEach((writer) => writer(request)),
   };
-}
-
-/** The OAuth flows that a page can go through, with the fields of OpenAPI 2.0 under their names of 3.0. */
-function flowsOf(scheme) {
-  const flows = scheme.flows ?? {
-    [own({ accessCode: 'authorizationCode', application: 'clientCredentials' }, scheme.flow) ?? '']: scheme,
-  };
-  return ['authorizationCode', 'clientCredentials']
-    .filter((kind) => own(flows, kind)?.tokenUrl !== undefined)
-    .map((kind) => ({ ...flows[kind], kind }));
-}
-
-/** Fetches a token and puts it into its field. */
-function flowFields(flow, field, name, control) {
-  const isCode = flow.kind === 'authorizationCode';
-  const scopes = select(
-    entries(flow.scopes).map(([scope, text]) => [scope, text ? `${scope} · ${brief(text)}` : scope]),
-  );
-  Object.assign(scopes, { multiple: true, size: Math.min(4, scopes.options.length) });
-  const button = make('button', { type: 'button' }, isCode ? 'Sign in and get a token' : 'Get a token');
-  const said = make('small', { role: 'status' });
-  const box = make('details', {}, make('summary', {}, isCode ? 'Authorization code, with PKCE' : 'Client credentials'));
-  const id = input(kept(keyOf(name, 'client')) ?? '');
-  // A secret is not kept.
-  const secret = input('', { type: 'password' });
-  box.append(
-    rowOf('Client id', id),
-    rowOf('Client secret', secret, { description: isCode ? 'Only if the client has one.' : '' }),
-  );
-  if (scopes.options.length > 0) box.append(rowOf('Scopes', scopes));
-  if (isCode)
-    box.append(make('p', { className: 'quiet' }, 'Redirect URI to register: ', make('code', {}, redirectUri())));
-  box.append(make('p', { className: 'actions' }, button), said);
-  button.addEventListener('click', async () => {
-    said.className = 'quiet';
-    said.textContent = isCode ? 'Waiting for the sign-in in the other window …' : 'Waiting for the server …';
-    kept(keyOf(name, 'client'), id.value);
-    try {
-      const client = { id: id.value, secret: secret.value };
-      const scope = [...scopes.selectedOptions].map(({ value }) => value).join(' ');
-      const fields = isCode ? await signIn(flow, client, scope) : { grant_type: 'client_credentials', scope };
-      control.value = await fetchToken(flow, client, fields);
-      said.textContent = 'The token is in its field.';
-      control.dispatchEvent(new Event('input', { bubbles: true }));
-    } catch (error) {
-      said.className = 'wrong';
-      said.textContent = error.message;
-    }
-  });
-  return box;
-}
-
-/** Where an authorization server sends the code: one address for all versions of an API. */
-function redirectUri() {
-  return location.origin + location.pathname.replace(/@[^@/]*\/try/, '/try');
-}
-
-/** Opens the authorization server in a window, and waits for its code (RFC 6749, RFC 7636). */
-async function signIn({ authorizationUrl }, { id }, scope) {
-  if (crypto.subtle === undefined) throw new Error('A sign-in needs a page that is served over https.');
-  const [verifier, state] = [randomText(), randomText()];
-  const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));
-  const url = new URL(authorizationUrl, location.href);
-  if (!/^https?:$/.test(url.protocol)) throw new Error('The document’s authorizationUrl is no address of the web.');
-  const wanted = {
-    response_type: 'code',
-    client_id: id,
-    redirect_uri: redirectUri(),
-    ...(scope !== '' && { scope }),
-    state,
-    code_challenge: base64url(new Uint8Array(hash)),
-    code_challenge_method: 'S256',
-  };
-  for (const [name, value] of Object.entries(wanted)) url.searchParams.set(name, value);
-  const channel = new BroadcastChannel('stele-oauth');
-  const answer = new Promise((resolve) => {
-    channel.addEventListener('message', ({ data }) => data.state === state && resolve(data));
-  });
-  open(url, '_blank', 'popup,width=600,height=720');
-  const { code, error, error_description: words } = await answer;
-  channel.close();
-  if (code === undefined) throw new Error(`The authorization server refused: ${words ?? error}`);
-  return { grant_type: 'authorization_code', code, redirect_uri: wanted.redirect_uri, code_verifier: verifier };
-}
-
-async function fetchToken({ tokenUrl }, { id, secret }, fields) {
-  const given = Object.entries({ ...fields, ...(secret === '' && { client_id: id }) }).filter(
-    ([, value]) => value !== '',
-  );
-  const pair = [id, secret].map(encodeURIComponent).join(':');
-  const url = String(new URL(tokenUrl, location.href));
-  const headers = { Accept: 'application/json', ...(secret !== '' && { Authorization: `Basic ${btoa(pair)}` }) };
-  const response = await fetch(url, {
-    method: 'POST',
-    headers,
-    body: new URLSearchParams(given),
-    credentials: 'omit',
-    referrerPolicy: 'no-referrer',
-  }).catch((error) => {
-    throw new Error(why(error, url, ''));
-  });
-  const answer = await response.json().catch(() => ({}));
-  if (typeof answer.access_token === 'string') return answer.access_token;
-  throw new Error(`The server gave no token: ${answer.error_description ?? answer.error ?? response.status}`);
-}
-
-function randomText() {
-  return base64url(crypto.getRandomValues(new Uint8Array(32)));
-}
-
-function base64url(bytes) {
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '');
 }
 
 function parametersOf(item, operation) {
@@ -920,19 +812,6 @@ function statusLine({ status, statusText }, words) {
   return make('p', { role: 'status' }, number, ` ${[statusText, words].filter(Boolean).join(' · ')}`);
 }
 
-/** Why a browser showed no answer, as far as it tells. */
-function why(error, url, blocked) {
-  if (!(error instanceof TypeError) || !URL.canParse(url)) return `The request cannot be sent: ${error.message}`;
-  const { protocol, origin, hostname } = new URL(url);
-  const isLocal = /^(?:localhost|127\.|\[::1\])/.test(hostname);
-  if (location.protocol === 'https:' && protocol === 'http:' && !isLocal)
-    return `The browser did not send it: this page is served over https, and ${origin} is plain http (mixed content).`;
-  if (blocked !== '')
-    return `The browser did not send it: ${origin} is not one of the document’s servers, which are all that this page may reach.`;
-  if (!navigator.onLine) return 'The browser did not send it: this computer is offline.';
-  return `No answer that a browser may show. Either ${origin} cannot be reached, or it does not allow pages of ${location.origin} to read its answers (CORS): it would have to send Access-Control-Allow-Origin, and to answer OPTIONS for a body of JSON, a key or a token.`;
-}
-
 function shown(response, bytes, milliseconds, left, end) {
   const size = bytes.byteLength < 10_000 ? `${bytes.byteLength} bytes` : `${Math.round(bytes.byteLength / 1024)} KB`;
   const type = response.headers.get('Content-Type') ?? '';
@@ -992,12 +871,6 @@ function kept(name, value) {
   }
 }
 
-function make(name, properties, ...children) {
-  const element = Object.assign(document.createElement(name), properties);
-  element.append(...children);
-  return element;
-}
-
 function own(value, key) {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? value[key] : undefined;
 }
@@ -1030,14 +903,4 @@ function textOf(value, spaces) {
 function parse(text, message) {
   if (whyNotJson(text) !== '') throw new Error(message);
   return JSON.parse(text);
-}
-
-/** The first words of a description, without Markdown. */
-function brief(text) {
-  const line = String(text)
-    .split(/\n\s*\n/)[0]
-    .replace(/<[^>]*>|[*_`#]|\]\([^)]*\)|\[/g, '')
-    .replace(/\s+/g, ' ')
-    .trim();
-  return line.length > 200 ? `${line.slice(0, 200)}…` : line;
 }

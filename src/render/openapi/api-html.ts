@@ -219,9 +219,13 @@ function introHtml(page: Page, api: Api): Html {
   </section>`;
 }
 
+/** Characters of the flows of OAuth that stand in a page. */
+const longestFlows = 8000;
+
 /**
  * What a reader can choose for all requests (`reference.js`): servers as written and with the usual values of their variables, and the
- * schemes that the document wants first: name, type, kind, and name of the key. `isMore`: the form for a request has other fields.
+ * schemes that the document wants first: name, type, kind, name of the key, and flows of OAuth. `isMore`: the form for a request has
+ * other fields.
  */
 function askOf({ document, security }: Page, { security: all }: Api): object {
   const written = listOf(document['servers']).map(objectOf);
@@ -231,8 +235,13 @@ function askOf({ document, security }: Page, { security: all }: Api): object {
   const schemes = all
     .filter(({ name }) => needed.includes(name))
     .slice(0, 3)
-    .map(({ name, scheme }) => [name, ...['type', 'scheme', 'name'].map((key) => textOf(scheme[key]).slice(0, 100))]);
-  const hasOthers = schemes.length < all.length || schemes.some(([, type]) => type === 'oauth2');
+    .map(({ name, scheme }) => {
+      const { type, flow, flows, authorizationUrl, tokenUrl, scopes } = scheme;
+      const oauth = type === 'oauth2' ? { flow, flows, authorizationUrl, tokenUrl, scopes } : null;
+      const words = ['type', 'scheme', 'name'].map((key) => textOf(scheme[key]).slice(0, 100));
+      return [name, ...words, ...(oauth !== null && JSON.stringify(oauth).length <= longestFlows ? [oauth] : [])];
+    });
+  const hasOthers = schemes.length < all.length || schemes.some(([, type, , , oauth]) => type === 'oauth2' && !oauth);
   return { servers, schemes, isMore: hasOthers || servers.some(([url]) => url.includes('{')) };
 }
 
