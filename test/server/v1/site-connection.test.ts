@@ -64,11 +64,13 @@ test('a site is connected to a folder, synced, changed and disconnected, and sta
   await api.call('PATCH', at, { body: { title: 'The guide' } });
   expect((await sync()).json['documents']).toMatchObject([{ detail: '@acme/sites/guide: deployment 2.' }]);
 
+  const before = (await api.call('GET', `${at}/connection`)).headers.get('etag');
   repository.commit({ 'docs/index.md': '---\ntitle: [\n---\n' });
   expect((await sync()).json['documents']).toMatchObject([{ outcome: 'rejected' }]);
   const failed = await api.call('GET', `${at}/connection`);
   expect(failed.json).toMatchObject({ state: 'failed', outcome: 'rejected', deployment: '2' });
   expect(failed.json['detail']).toContain('The site has 1 error');
+  expect(failed.headers.get('etag'), 'the site is as it was, and its connection is not').not.toBe(before);
 
   repository.commit({ 'docs/index.md': '# Home', 'docs/more.md': '# More' });
   await sync();
