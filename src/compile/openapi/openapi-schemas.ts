@@ -1,12 +1,11 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { type ValidateFunction, Ajv, type AnySchemaObject } from 'ajv';
+import type { ValidateFunction } from 'ajv';
 import { appendErrors, findTwinsByText, errorsOf } from '../schema/ajv.ts';
 import { explainErrors, type SchemaFinding } from '../schema/schema-findings.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { joinPointer, pointerOf, type Way } from '../text/pointer.ts';
 import { holdsOf } from '../../model/openapi-shape.ts';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import { patternFailure } from '../schema/schema-check.ts';
+import { checkMeta, patternFailure } from '../schema/schema-check.ts';
 import { dialectOf, dialects, subschemas } from '../schema/schema-dialect.ts';
 
 export type OpenapiVersion = '2.0' | '3.0' | '3.1' | '3.2';
@@ -122,7 +121,8 @@ export function adviseSchemaObjects(root: unknown, version: OpenapiVersion, note
     if (!isObject(schema) || seen.has(schema)) return;
     seen.add(schema);
     if (!isKnown(schema['$schema'])) return;
-    for (const { pointer: inside, message, on } of findingsIn(schema))
+    const outside = outsideOf(schema);
+    for (const { pointer: inside, message, on } of explainErrors(checkMeta(dialects['2020-12'], outside), outside))
       note(/^\/type(?:\/|$)/.test(inside) ? 'schema' : 'schema-keyword', pointer() + inside, message, on);
     if (typeof schema['pattern'] === 'string' && patternFailure(schema['pattern']) !== null)
       note('schema-pattern', `${pointer()}/pattern`, 'The pattern is not a valid regular expression.');
@@ -145,47 +145,21 @@ function isKnown(dialect: unknown): boolean {
   return base.test(dialect) || dialectOf(dialect) === dialects['2020-12'];
 }
 
-let validate: ValidateFunction | null = null;
-
-/** Findings of the meta-schema on a schema's own keywords, not on the schemas in it. */
-function findingsIn(schema: Readonly<JsonObject>): SchemaFinding[] {
-  validate ??= new Ajv({
-    strict: false,
-    validateFormats: false,
-    logger: false,
-    allErrors: true,
-    verbose: true,
-  }).compile(shallowMeta());
-  const outside = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, outsideOf(value)]));
-  const errors = errorsOf(validate, outside);
-  return errors.length === 0 ? [] : explainErrors(errors, outside);
-}
-
 /** The most members and items of a value that are looked at. */
 const widest = 5000;
+
+/** A schema without what is in the values of its keywords: the schemas there are looked at by themselves. */
+function outsideOf(schema: Readonly<JsonObject>): JsonObject {
+  const outside = (value: unknown) => {
+    if (Array.isArray(value)) return value.slice(0, widest).map(emptied);
+    if (!isObject(value)) return value;
+    const members = Object.entries(value).slice(0, widest);
+    return Object.fromEntries(members.map(([key, inside]) => [key, emptied(inside)]));
+  };
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, outside(value)]));
+}
 
 /** The value without what is in it, if it is an object or a list. */
 export function emptied(value: unknown): unknown {
   return Array.isArray(value) ? [] : isObject(value) ? {} : value;
-}
-
-/** A value without the contents of nested objects, and cut to `widest` members. */
-function outsideOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.slice(0, widest).map(emptied);
-  if (!isObject(value)) return value;
-  const entries = Object.entries(value).slice(0, widest);
-  return Object.fromEntries(entries.map(([key, inside]) => [key, emptied(inside)]));
-}
-
-/** The vocabularies of the meta-schema in one schema that does not look into subschemas. */
-function shallowMeta(): AnySchemaObject {
-  const all = Object.values(new Ajv2020().schemas).map((one) => one!.schema as AnySchemaObject);
-  const metaParts = all.filter(({ $id }) => $id?.includes('/meta/'));
-  const merged = {
-    properties: Object.assign({}, ...metaParts.map(({ properties }) => properties as object)) as object,
-    $defs: Object.assign({}, ...metaParts.map(({ $defs }) => $defs as object)) as object,
-  };
-  const shallow = (_key: string, value: unknown) =>
-    isObject(value) && value['$dynamicRef'] === '#meta' ? { type: ['object', 'boolean'] } : value;
-  return JSON.parse(JSON.stringify(merged, shallow)) as AnySchemaObject;
 }

@@ -141,12 +141,10 @@ export function createTree({ files }: Pick<KindInput, 'files'>, reads: 'value' |
   return { resolver: new TreeResolver(), documentOf, origins, used, served: () => documents.size, uncover };
 }
 
-let plugins: Promise<Config['plugins']> | null = null;
-
-/** Creates a redocly configuration from our own rules, with no user input or foreign plugins. */
+/** Creates a redocly configuration from its own rules, with no user input or foreign plugins. */
 export async function createRules(rules: Record<string, 'error' | 'warn'>): Promise<Config> {
-  plugins ??= createConfig({}).then((config) => config.plugins);
-  return new Config({ rules } as Config['resolvedConfig'], { plugins: await plugins });
+  const { plugins } = await createConfig({});
+  return new Config({ rules } as Config['resolvedConfig'], { plugins });
 }
 
 /** Creates a redocly configuration without rules. */
