@@ -13,7 +13,15 @@ import { isKind } from '../../model/kinds.ts';
 import { isBlocking, type Report } from '../../model/problem.ts';
 import type { RenderedPage, SourcePage } from '../../sites/model/source-page.ts';
 import type { LoadedFile } from '../collect.ts';
-import type { Artifact, CompileInput, CompileLimits, Excerpt, FileBytes, Published, Representation } from '../compile.ts';
+import type {
+  Artifact,
+  CompileInput,
+  CompileLimits,
+  Excerpt,
+  FileBytes,
+  Published,
+  Representation,
+} from '../compile.ts';
 import type { Detected, ReadSettings, ReadVersion, Rendered, VersionFile } from '../sandboxes.ts';
 import {
   renderedPage,
