@@ -31,22 +31,16 @@ export function basic(username: string, password: string): string {
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 }
 
-/** Only GitHub has apps (`hosts.ts`). */
-export function asToken(credential: ApiCredential): { username: string; token: string } {
-  return credential as ApiCredential & { kind: 'token' };
-}
-
 /** User names that git sends with an access token, and that name no user. */
 const tokenNames = ['x-access-token', 'x-token-auth'];
 
 /** A token as `Bearer`, or as `Basic` if the configuration names its user. */
-export function bearerOrBasic(credential: ApiCredential): string {
-  const { username, token } = asToken(credential);
+export function bearerOrBasic({ username, token }: ApiCredential & { kind: 'token' }): string {
   return tokenNames.includes(username) ? `Bearer ${token}` : basic(username, token);
 }
 
 /** The error for a failed request. Contains nothing of the response. */
-function refusalOf(host: string, repository: string, status: number, retryAfter?: number): RegistryError {
+export function refusalOf(host: string, repository: string, status: number, retryAfter?: number): RegistryError {
   const why = explain(host, repository, status);
   return new RegistryError('unreachable', `${why} (${status}).`, retryAfter === undefined ? {} : { retryAfter });
 }
@@ -129,9 +123,16 @@ function limitIn(headers: Headers): number {
   return Math.max(asked, Number(reset) > longestDelay ? Number(reset) - now : Number(reset));
 }
 
-/** What a host answers. */
+/** What a host answers, in the words of Octokit's plugin, too. */
 function limited(seconds: number): Response {
-  return new Response(null, { status: 429, headers: { 'retry-after': String(seconds) } });
+  const now = Date.now();
+  const headers = {
+    date: new Date(now).toUTCString(),
+    'retry-after': String(seconds),
+    'x-ratelimit-remaining': '0',
+    'x-ratelimit-reset': String(Math.floor(now / 1000) + seconds),
+  };
+  return new Response(null, { status: 429, headers });
 }
 
 /** Where a redirect leads, if that is in the same API: elsewhere on the host are pages for people. */
@@ -189,29 +190,27 @@ export interface ApiRequest {
 const attempts = 5;
 
 /**
- * Creates a client for a host's API. Retries after a rate limit and 5xx, at the time that the host says or
- * with growing delays. `authorize` makes the value of `Authorization` for a request.
+ * Creates a client for a host's API. Retries after 429 and 5xx, at the time in `Retry-After` or
+ * with growing delays.
  */
 export function createAsk(
   host: string,
   { apiUrl, credential, second }: HostSettings,
-  authorize: (
-    credential: ApiCredential,
-    repository: HostRepository,
-    path: string,
-    signal: AbortSignal,
-  ) => string | Promise<string>,
+  authorize: (credential: ApiCredential & { kind: 'token' }) => string,
 ): Ask {
   const fetches = new Map<string | null, typeof fetch>();
 
-  return async (repository, { method, path, body, isDone }, signal) => {
-    const { name, credential: credentialName } = repository;
-    const secret = credential(credentialName);
+  function authorization(name: string | null): Record<string, string> {
+    const secret = credential(name);
+    return secret?.kind === 'token' ? { authorization: authorize(secret) } : {};
+  }
+
+  return async ({ name, credential: credentialName }, { method, path, body, isDone }, signal) => {
     const headers = {
       accept: 'application/json',
       'user-agent': 'stele',
       ...(body && { 'content-type': 'application/json' }),
-      ...(secret !== null && { authorization: await authorize(secret, repository, path, signal) }),
+      ...authorization(credentialName),
     };
     const init = { method, headers, signal, ...(body && { body: JSON.stringify(body) }) };
     const fetchApi = fetches.getOrInsertComputed(credentialName, () => createFetch(apiUrl, second));
@@ -221,30 +220,25 @@ export function createAsk(
       if (response instanceof Response) {
         // Azure DevOps sends its sign-in page with 203 for a token that it does not accept.
         if (response.status === 203) throw refusalOf(host, name, 401);
-        if (response.ok || (!isLimited(response) && isDone?.(response.status, text))) {
+        if (response.ok || isDone?.(response.status, text)) {
           const { status, headers: fields } = response;
           return { status, headers: fields, json: parseJson(text) };
         }
-        if (!isLimited(response) && response.status < 500) throw refusalOf(host, name, response.status);
+        if (response.status !== 429 && response.status < 500) throw refusalOf(host, name, response.status);
       }
-      const asked = response instanceof Response ? limitIn(response.headers) : 0;
-      const seconds = asked || 2 ** (attempt - 1);
+      const asked = response instanceof Response ? readRetryAfter(response.headers) : null;
+      const seconds = asked ?? 2 ** (attempt - 1);
       if (attempt === attempts || seconds > 60) {
-        if (!(response instanceof Response)) throw response;
-        throw refusalOf(host, name, isLimited(response) ? 429 : response.status, asked || undefined);
+        if (response instanceof Response) throw refusalOf(host, name, response.status, asked ?? undefined);
+        throw response;
       }
       await wait(seconds * second, undefined, { signal });
     }
   };
 }
 
-/** Whether a host limits the rate. GitHub says so with 403, too. */
-function isLimited({ status, headers }: Response): boolean {
-  return status === 429 || (status === 403 && limitIn(headers) > 0);
-}
-
 /** The error for a failure below HTTP. Contains only the system's error code. */
-function notAnswering(host: string, error: unknown): RegistryError {
+export function notAnswering(host: string, error: unknown): RegistryError {
   const { code } = ((error as { cause?: unknown }).cause ?? {}) as { code?: unknown };
   return new RegistryError('unreachable', `${host} does not answer${typeof code === 'string' ? ` (${code})` : ''}.`);
 }

@@ -1,4 +1,4 @@
-import { asToken, basic, createAsk, type HostSettings } from './ask.ts';
+import { basic, createAsk, type HostSettings } from './ask.ts';
 import type { Delivery, FoundRepository, Host, HostRepository, Hint } from './host.ts';
 import { asFound, createApiHost } from './api-host.ts';
 import {
@@ -34,7 +34,7 @@ export function createAzure(settings: HostSettings): Host {
     kind: 'azure',
     product: 'Azure DevOps',
     // A personal access token is a password without a user.
-    ask: createAsk('Azure DevOps', settings, (secret) => basic('', asToken(secret).token)),
+    ask: createAsk('Azure DevOps', settings, ({ token }) => basic('', token)),
     isGenuine: async (delivery, secrets) => isGenuine(delivery, secrets),
     readHint: (delivery) => readAzureHint(delivery, url),
     nameOf: (repositoryUrl) => azureNameOn(url, repositoryUrl),

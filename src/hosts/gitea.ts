@@ -12,7 +12,7 @@ import {
   isHmacOf,
 } from './payload.ts';
 import { createApiHost, foundOn, headRef, isGone, listComments, pullOn, type ApiHost } from './api-host.ts';
-import { asToken, createAsk, type HostSettings, type Ask } from './ask.ts';
+import { createAsk, type HostSettings, type Ask } from './ask.ts';
 import {
   linkOf,
   shorten,
@@ -38,7 +38,7 @@ export function createGitea(settings: HostSettings): Host {
   return createApiHost(settings, {
     kind: 'gitea',
     product: 'Gitea',
-    ask: createAsk('Gitea', settings, (secret) => `token ${asToken(secret).token}`),
+    ask: createAsk('Gitea', settings, ({ token }) => `token ${token}`),
     isGenuine,
     readHint,
     nameOf: (repositoryUrl) => nameOn(url, repositoryUrl, false),

@@ -1,8 +1,9 @@
+import type { Octokit } from '@octokit/rest';
 import type { Annotation, Check, CheckState } from '../model/check.ts';
-import { createGitHubAsk, isRefusal } from './github-client.ts';
+import { ownerOf, isRefusal, createSpeakers } from './github-client.ts';
 import { commentsIn, linkOf, shorten, statesOf, writeIssueComment } from './comments.ts';
-import { inTime, type ApiRequest, type Ask, type HostSettings } from './ask.ts';
-import type { Host, Delivery, Hint, HostRepository } from './host.ts';
+import { inTime, type HostSettings } from './ask.ts';
+import type { Host, Delivery, Hint } from './host.ts';
 import {
   nameOn,
   commitIn,
@@ -42,52 +43,58 @@ const statusStates = statesOf({
 } as const);
 
 /**
- * Reports the check as a check run of the app; false where that is not allowed. Updates the existing run with that
- * name on the commit, unless it has annotations: GitHub only adds to them, so a new run replaces it. An
+ * Reports the check as a check run of the app. Updates the existing run with that name on the
+ * commit, unless it has annotations: GitHub only adds to them, so a new run replaces it. An
  * existing run with the same content stays.
  */
 async function writeCheckRun(
-  ask: Ask,
-  repository: HostRepository,
+  client: Octokit,
   appId: string,
+  name: string,
   check: Check,
   signal: AbortSignal,
-): Promise<boolean> {
-  const root = `/repos/${repository.name}`;
-  const wanted = { check_name: check.name, app_id: appId, filter: 'latest', per_page: '1' };
-  const path = `${root}/commits/${check.commit}/check-runs?${new URLSearchParams(wanted)}`;
-  const { status, json } = await ask(repository, { method: 'GET', path, isDone: isRefusal }, signal);
-  if (status >= 400) return false;
-  const [existing] = itemsIn(valueAt(json, 'check_runs'));
-  const annotations = check.annotations.filter(({ path: file }) => file.length <= longestPath).slice(0, maxAnnotations);
+): Promise<void> {
+  const target = { ...ownerOf(name), request: { signal } };
+  const { checks } = client.rest;
+  const wanted = { ref: check.commit, check_name: check.name, app_id: Number(appId), filter: 'latest' as const };
+  const { data } = await checks.listForRef({ ...target, ...wanted, per_page: 1 });
+  const existing = data.check_runs[0];
+  const annotations = check.annotations.filter(({ path }) => path.length <= longestPath).slice(0, maxAnnotations);
   const output = { title: shorten(check.title || check.name, longestTitle), summary: summaryOf(check, annotations) };
-  const { conclusion = null } = endOf(check.state);
+  const { conclusion } = endOf(check.state);
   // A run that somebody asked to repeat is over, and stays as it is; a new one takes its place.
-  const isRepeated = check.isAgain === true && valueAt(existing, 'status') === 'completed';
-  const said = (name: string) => valueAt(existing, 'output', name);
-  if (existing !== undefined && !isRepeated) {
-    const isSaid =
-      valueAt(existing, 'conclusion') === conclusion &&
-      said('title') === output.title &&
-      said('summary') === output.summary;
-    if (isSaid && said('annotations_count') === annotations.length) return true;
+  const isRepeated = check.isAgain === true && existing?.status === 'completed';
+  if (existing && !isRepeated) {
+    const { title, summary, annotations_count: count } = existing.output;
+    const isSaid = existing.conclusion === (conclusion ?? null) && title === output.title && summary === output.summary;
+    if (isSaid && count === annotations.length) return;
   }
-  let run = !isRepeated && said('annotations_count') === 0 ? valueAt(existing, 'id') : null;
+  let run = !isRepeated && existing?.output.annotations_count === 0 ? existing.id : null;
   const batches = Math.max(1, Math.ceil(annotations.length / batch));
   for (let index = 0; index < batches; index++) {
     // The run completes with its last batch, so a completed run has all annotations.
     const state = index === batches - 1 ? endOf(check.state) : endOf('running');
     const some = annotations.slice(index * batch, (index + 1) * batch).map(toAnnotation);
-    const fields = { ...state, ...linkOf(check, 'details_url'), output: { ...output, annotations: some } };
-    const request =
+    const fields = { ...target, ...state, ...linkOf(check, 'details_url'), output: { ...output, annotations: some } };
+    const response =
       run === null
-        ? { method: 'POST', path: `${root}/check-runs`, body: { ...fields, name: check.name, head_sha: check.commit } }
-        : { method: 'PATCH', path: `${root}/check-runs/${String(run)}`, body: fields };
-    const answer = await ask(repository, { ...(request as ApiRequest), isDone: isRefusal }, signal);
-    if (answer.status >= 400) return false;
-    run = valueAt(answer.json, 'id');
+        ? await checks.create({ ...fields, name: check.name, head_sha: check.commit })
+        : await checks.update({ ...fields, check_run_id: run });
+    run = response.data.id;
   }
-  return true;
+}
+
+/** Reports the check as a commit status, for tokens and for apps that may not write checks. */
+async function writeStatus(client: Octokit, name: string, check: Check, signal: AbortSignal): Promise<void> {
+  await client.rest.repos.createCommitStatus({
+    ...ownerOf(name),
+    sha: check.commit,
+    state: statusStates[check.state],
+    context: shorten(check.name, longestTitle),
+    description: shorten(check.title, 140),
+    ...linkOf(check, 'target_url'),
+    request: { signal },
+  });
 }
 
 type End = { status: 'in_progress'; conclusion?: never } | { status: 'completed'; conclusion: Ended };
@@ -125,12 +132,12 @@ const tokenSpare = 10 * 60_000;
  * token.
  */
 export function createGitHub(settings: HostSettings): Host {
-  const { url } = settings;
-  const { ask: askGitHub, tokenOf } = createGitHubAsk(settings);
+  const { url, second } = settings;
+  const speakers = createSpeakers(settings);
   const host = createApiHost(settings, {
     kind: 'github',
     product: 'GitHub',
-    ask: askGitHub,
+    ask: speakers.request,
     isGenuine: ({ headers, body }, secrets) => isHmacOf(behindSha256(headers['x-hub-signature-256']), body, secrets),
     readHint: readGitHubHint,
     nameOf: (repositoryUrl) => nameOn(url, repositoryUrl, false),
@@ -147,18 +154,14 @@ export function createGitHub(settings: HostSettings): Host {
     },
     pathOf: ({ name }, id) => (id === null ? `/repos/${name}` : `/repositories/${encodeURIComponent(id)}`),
     readRepository: (item) => foundOn(url, item),
-    async report(ask, repository, check, signal) {
-      const secret = settings.credential(repository.credential);
-      if (secret?.kind === 'app' && (await writeCheckRun(ask, repository, secret.appId, check, signal))) return;
-      // For tokens, and for apps that may not write checks.
-      const body = {
-        state: statusStates[check.state],
-        context: shorten(check.name, longestTitle),
-        description: shorten(check.title, 140),
-        ...linkOf(check, 'target_url'),
-      };
-      const path = `/repos/${repository.name}/statuses/${check.commit}`;
-      await ask(repository, { method: 'POST', path, body }, signal);
+    async report(_ask, repository, check, signal) {
+      const { client, appId } = (await speakers.find(repository, signal))!;
+      await speakers.ask(repository, async () => {
+        const isWritten =
+          appId !== null &&
+          (await writeCheckRun(client, appId, repository.name, check, signal).then(() => true, ifNotAllowed));
+        if (!isWritten) await writeStatus(client, repository.name, check, signal);
+      });
     },
     // An app's findings are annotations of its check runs already.
     async comment(ask, repository, comment, signal) {
@@ -172,8 +175,15 @@ export function createGitHub(settings: HostSettings): Host {
     ...host,
     async gitCredential(repository) {
       if (settings.credential(repository.credential)?.kind !== 'app') return null;
-      const token = await inTime('GitHub', settings.second, (signal) => tokenOf(repository, signal, tokenSpare));
-      return { kind: 'token', username: 'x-access-token', token };
+      return inTime('GitHub', second, async (signal) => {
+        const { client } = (await speakers.find(repository, signal))!;
+        const token = await speakers.ask(repository, async () => {
+          const auth = (await client.auth({ type: 'installation' })) as Token;
+          if (Date.parse(auth.expiresAt) - Date.now() > tokenSpare) return auth.token;
+          return ((await client.auth({ type: 'installation', refresh: true })) as Token).token;
+        });
+        return { kind: 'token', username: 'x-access-token', token };
+      });
     },
   };
 }
@@ -185,6 +195,17 @@ const pageIn: ApiHost['pageIn'] = ({ json }, page) => {
   const list = Array.isArray(json) ? json : valueAt(json, 'repositories');
   return { list, next: itemsIn(list).length < pageLength ? null : page + 1 };
 };
+
+interface Token {
+  token: string;
+  expiresAt: string;
+}
+
+/** False when checks are not allowed, so that a status can be tried. Rethrows other errors. */
+function ifNotAllowed(error: unknown): false {
+  if (isRefusal(error)) return false;
+  throw error;
+}
 
 /** Actions after which a pull request must be checked. `edited` may change its base branch. */
 const opening = ['opened', 'reopened', 'synchronize', 'edited', 'ready_for_review'];

@@ -1,5 +1,5 @@
 import type { Annotation, PullComment } from '../model/check.ts';
-import { asToken, createAsk, type Ask, type HostSettings } from './ask.ts';
+import { createAsk, type Ask, type HostSettings } from './ask.ts';
 import {
   isNote,
   marked,
@@ -108,7 +108,7 @@ export function createGitLab(settings: HostSettings): Host {
   return createApiHost(settings, {
     kind: 'gitlab',
     product: 'GitLab',
-    ask: createAsk('GitLab', settings, (secret) => `Bearer ${asToken(secret).token}`),
+    ask: createAsk('GitLab', settings, ({ token }) => `Bearer ${token}`),
     // A hook may have a secret token, a signing token, or both.
     isGenuine: async (delivery, secrets, now) => hasToken(delivery, secrets) || isSigned(delivery, secrets, now),
     readHint,
