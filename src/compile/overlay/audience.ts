@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { holdsOf, methods } from '../../model/openapi-shape.ts';
-import { resolveLocal } from '../../render/json-value.ts';
+import { listOf, resolveLocal } from '../../render/json-value.ts';
 import { joinPointer } from '../text/pointer.ts';
 import { discriminatedIn } from './discriminated.ts';
 import { forgetNames, namesAny, placesOf } from './forget-names.ts';
@@ -27,8 +27,8 @@ const isOperation = (key: string) => methods.has(key) || key === 'additionalOper
 
 /**
  * Leaves out of a bundled document what is not for an audience: every operation, parameter, property, tag and other node
- * with `x-internal` (unless it is false, or the audience is `internal`) or an `x-audience` that does not name it, references
- * to such components, then what only these used (path items and webhooks without operations, components, tags), and
+ * with `x-internal` (unless it is false, or the audience is `internal`) or an `x-audience` that does not name it, schemas
+ * whose alternatives are all such nodes, references to such components, then what only these used (path items and webhooks without operations, components, tags), and
  * the names of all that in what is left. A mark that is not clear excludes. Changes the document in place.
  */
 export function keepAudience(document: JsonObject, audience: string): Kept {
@@ -40,11 +40,20 @@ export function keepAudience(document: JsonObject, audience: string): Kept {
     ...namesIn(document),
   };
   const unclear = new Set<object>();
-  const isOut = (node: unknown): boolean => {
+  const unions = new Map<unknown, boolean>();
+  const isOut = (node: unknown, depth = 0): boolean => {
     let at = node;
     for (let hops = 0; hops < 20 && isObject(at); hops++) {
       if (isUnclear(at)) unclear.add(at);
       if (isExcluded(at, audience)) return true;
+      for (const all of [at['oneOf'], at['anyOf']].map(listOf).filter(({ length }) => length > 0)) {
+        // One that leads to itself, or too deep, is not out.
+        if (!unions.has(all)) {
+          unions.set(all, false);
+          unions.set(all, depth < 100 && all.every((one) => isOut(one, depth + 1)));
+        }
+        if (unions.get(all)) return true;
+      }
       if (typeof at['$ref'] !== 'string') return false;
       at = resolveLocal(document, at['$ref']);
     }
@@ -127,7 +136,11 @@ function prune(document: JsonObject, isOut: (node: unknown) => boolean): Map<obj
   visit(document, ({ node, map, members }) => {
     const { discriminator } = node as { discriminator?: unknown };
     if (map === null && isObject(discriminator)) forgetMapped(discriminator, isOut);
-    const isGone = ({ child, map: own }: Member) => !(own !== null && isNamed(own, child)) && isOut(child);
+    // An empty `allOf` is not valid.
+    const isEmptied = ({ key, child }: Member) =>
+      key === 'allOf' && Array.isArray(child) && child.every((part) => isOut(part));
+    const isGone = (member: Member) =>
+      (!(member.map !== null && isNamed(member.map, member.child)) && isOut(member.child)) || isEmptied(member);
     const keys = new Set(members.filter(isGone).map(({ key }) => key));
     if (keys.size > 0) doomed.set(node, keys);
     return ({ key }) => !keys.has(key);

@@ -31,8 +31,8 @@ export function discriminatedIn(document: JsonObject, nodes: Iterable<unknown>):
 }
 
 /**
- * Takes the values of alternatives that are gone out of the lists of what discriminators may be. Other values are data of
- * users, whatever else is called so. `groupOf`: what is one for all schemas that describe the same object.
+ * Takes the values of alternatives that are gone out of the lists of what discriminators may be. Where none is left, nothing
+ * is allowed any more. Other values are data of users, whatever else is called so. `groupOf`: what is one for all schemas that describe the same object.
  */
 export function forgetDiscriminated(
   document: JsonObject,
@@ -47,15 +47,23 @@ export function forgetDiscriminated(
     const kept = (left.get(group) ?? []).flatMap(([, one]) => (one.property === property ? [...one.values] : []));
     const gone = values.difference(new Set(kept));
     if (gone.size === 0) continue;
+    const isGone = (value: unknown) => typeof value === 'string' && gone.has(value);
     const open = new Set<unknown>(groups.get(group)?.map((node) => objectOf(node['properties'])[property]));
     for (const place of open) {
       if (!isObject(place)) continue;
-      for (const one of [...listOf(place['allOf']), resolveLocal(document, textOf(place['$ref']))]) open.add(one);
-      if (typeof place['default'] === 'string' && gone.has(place['default'])) delete place['default'];
+      const parts = ['allOf', 'anyOf', 'oneOf'].flatMap((key) => listOf(place[key]));
+      for (const one of [...parts, resolveLocal(document, textOf(place['$ref']))]) open.add(one);
+      if (isGone(place['default'])) delete place['default'];
       const named = listOf(place['enum']);
-      const others = named.filter((value) => typeof value !== 'string' || !gone.has(value));
-      if (others.length > 0) place['enum'] = others;
-      else if (named.length > 0) delete place['enum'];
+      const others = named.filter((value) => !isGone(value));
+      if (isGone(place['const']) || (named.length > 0 && others.length === 0)) allowNothing(place, document);
+      else if (others.length < named.length) place['enum'] = others;
     }
   }
+}
+
+/** Makes it a schema that no value fits. OpenAPI 2.0 has no `not`. */
+function allowNothing(schema: JsonObject, document: JsonObject): void {
+  for (const key of Object.keys(schema)) delete schema[key];
+  Object.assign(schema, 'swagger' in document ? { type: 'string', minLength: 1, maxLength: 0 } : { not: {} });
 }

@@ -484,6 +484,71 @@ test.each(['by mapping', 'by name', 'by allOf'])(
   },
 );
 
+test('a discriminator whose listed values all name what is hidden allows nothing, not any text', async () => {
+  const kinds = { kind: { type: 'string', enum: ['Secret'], default: 'Secret', description: 'Always Secret.' } };
+  const schemas = {
+    Pet: { type: 'object', required: ['kind'], properties: kinds, discriminator: { propertyName: 'kind' } },
+    Secret: { 'x-internal': true, allOf: [{ $ref: '#/components/schemas/Pet' }] },
+    Dog: { allOf: [{ $ref: '#/components/schemas/Pet' }], properties: { kind: { const: 'Secret' } } },
+    Cat: { allOf: [{ $ref: '#/components/schemas/Pet' }], properties: { kind: { oneOf: [{ const: 'Cat' }, { const: 'Secret' }] } } }, // prettier-ignore
+  };
+  const paths = Object.fromEntries(
+    Object.keys(schemas).map((name) => [`/${name}`, { get: { responses: giving(`#/components/schemas/${name}`) } }]),
+  );
+  const document = { openapi: '3.1.0', info, paths, components: { schemas } };
+  const { value } = await publishedAs({ 'api.json': document }, audience);
+  expect(value['components']).toMatchObject({
+    schemas: {
+      Pet: { required: ['kind'], properties: { kind: { not: {} } } },
+      Dog: { properties: { kind: { not: {} } } },
+      Cat: { properties: { kind: { oneOf: [{ const: 'Cat' }, { not: {} }] } } },
+    },
+  });
+  expect(JSON.stringify(value['components'])).not.toContain('Secret');
+
+  // Swagger 2.0 has no `not`.
+  const { kind } = schemas.Pet.properties;
+  const definitions = {
+    Pet: { ...schemas.Pet, properties: { kind: { ...kind } }, discriminator: 'kind' },
+    Secret: { 'x-internal': true, allOf: [{ $ref: '#/definitions/Pet' }] },
+  };
+  const responses = { 200: { description: 'D', schema: { $ref: '#/definitions/Pet' } } };
+  const older = { swagger: '2.0', info, paths: { '/a': { get: { responses } } }, definitions };
+  const { value: left, problems } = await publishedAs({ 'api.json': older }, audience);
+  expect(problems.filter((problem) => problem.startsWith('error'))).toEqual([]);
+  expect(left['definitions']).toMatchObject({
+    Pet: { properties: { kind: { type: 'string', minLength: 1, maxLength: 0 } } },
+  });
+  expect(JSON.stringify(left['definitions'])).not.toContain('Secret');
+});
+
+test('a schema whose alternatives are all hidden is hidden itself', async () => {
+  const to = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+  const schemas = {
+    Pet: {
+      type: 'object',
+      required: ['one', 'other'],
+      properties: { one: { oneOf: [to('Secret')] }, two: to('Either'), other: { anyOf: [to('Either'), { type: 'null' }] } }, // prettier-ignore
+      allOf: [to('Secret')],
+    },
+    Either: { anyOf: [to('Secret'), to('Around')] },
+    Around: { type: 'object', oneOf: [to('Secret')] },
+    Secret: { type: 'object', 'x-internal': true },
+    Itself: { oneOf: [to('Itself')] },
+  };
+  const paths = Object.fromEntries(
+    ['Pet', 'Itself'].map((name) => [`/${name}`, { get: { responses: giving(`#/components/schemas/${name}`) } }]),
+  );
+  const document = { openapi: '3.1.0', info, paths, components: { schemas } };
+  const { value } = await publishedAs({ 'api.json': document }, audience);
+  expect(value['components']).toEqual({
+    schemas: {
+      Pet: { type: 'object', required: ['other'], properties: { other: { anyOf: [{ type: 'null' }] } } },
+      Itself: { oneOf: [to('Itself')] },
+    },
+  });
+});
+
 test('an audience is not told which others there are', async () => {
   const marks = { 'x-audience': ['public', 'partner'], 'x-internal': false };
   const get = { ...marks, responses: { 200: { description: 'D' } } };
