@@ -45,8 +45,16 @@ const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document
   [/^\/paths\/[^/]+\/parameters\/\d+\//, 'Every operation has its own parameter of this name.', isReplaced],
   [/\/items\/collectionFormat$/, 'Only lists are written as lists.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['type'] !== 'array'],
   [/\/responses\/.*\/readOnly$/, 'What is read may be read.'],
+  [/\/parameters\/\d+\/|^\/components\/parameters\//, 'What a document says of these headers is ignored.', isIgnored],
   [/\/parameters\/\d+\/\$ref$/, 'What stands in a path is always sent.', (document, keys) => (follow(document, nodeAt(document, keys.slice(0, -1))) as Json)['in'] === 'path'],
 ]; // prettier-ignore
+
+/** Whether it belongs to a header that other parts of a document describe. */
+function isIgnored(document: Json, keys: string[]): boolean {
+  const at = keys.lastIndexOf('parameters');
+  const { in: where, name } = follow(document, nodeAt(document, keys.slice(0, at + 2))) as Json;
+  return where === 'header' && /^(?:accept|content-type|authorization)$/i.test(String(name));
+}
 
 function isBesideReference(document: Json, keys: string[]): boolean {
   const at = keys.findIndex((_, index) => typeof (nodeAt(document, keys.slice(0, index)) as Json)?.['$ref'] === 'string');
@@ -92,6 +100,9 @@ for (const path of (await filesIn(folder)).filter((one) => one.includes(only)).s
     ] as const) {
       const { verdict, changes, reason } = compare(before, after);
       if (verdict === 'none' || verdict === 'docs' || verdict === 'safe') continue;
+      // The root of XML may be called as the component is, which another way of writing moves.
+      const isTold = (change: Comparison['changes'][number]) => change.verdict === 'unknown' && change.code.endsWith('-xml-root-changed'); // prettier-ignore
+      if (verdict === 'unknown' && changes.every((change) => isTold(change) || /^(?:safe|docs)$/.test(change.verdict))) continue; // prettier-ignore
       report(`${path}: ${way}: ${verdict} ${reason ?? ''}`, changes);
     }
   }

@@ -42,6 +42,20 @@ test('what "not" excludes now and the type never allowed breaks nobody', () => {
 });
 
 test.each([
+  ['a{9}', 'safe'],
+  ['^[^x]{2}\\d+$', 'breaking'],
+  ['^[^x]{2}\\d{2,}$', 'safe'],
+  ['^(?:b|c{9})$', 'breaking'],
+  ['a{9}?|b', 'breaking'],
+  ['a{3}b*c?', 'breaking'],
+])('a short text is excluded by "not" where it matches the pattern %s: %s', (pattern, verdict) => {
+  const text = { type: 'string', maxLength: 3 };
+  const excluding = { ...text, not: { pattern } };
+  expect(inRequests(text, excluding).verdict).toBe(verdict);
+  expect(inResponses(excluding, text).verdict).toBe(verdict);
+});
+
+test.each([
   ['"then"', (schema: Json) => ({ if: { required: ['a'] }, then: schema })],
   ['"else"', (schema: Json) => ({ if: { required: ['a'] }, else: schema })],
   ['"dependentSchemas"', (schema: Json) => ({ dependentSchemas: { a: schema } })],

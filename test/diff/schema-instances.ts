@@ -10,7 +10,16 @@ const most = 150;
 /** Values at the limits of both schemas, of their enums, and of all types. */
 export function instancesFor({ before, after }: Pair): unknown[] {
   const drawn = [...valuesOf(before.root, before, 3), ...valuesOf(after.root, after, 3)];
-  return [...scalars, {}, [], ...scalars.map((one) => [one]), ...names.map((name) => ({ [name]: 1 })), ...drawn];
+  const objects = mixed(drawn.filter(isRecord));
+  return [
+    ...scalars,
+    {},
+    [],
+    ...scalars.map((one) => [one]),
+    ...names.map((name) => ({ [name]: 1 })),
+    ...drawn,
+    ...objects,
+  ];
 }
 
 /** Values that a schema may be about, whether or not they are valid. */
@@ -33,6 +42,23 @@ function valuesOf(schema: Schema, side: Side, depth: number): unknown[] {
   const objects = [found, ...drawn].flat().filter(isRecord);
   for (const [at, one] of objects.slice(0, 12).entries()) found.push({ ...one, ...objects.at(-1 - at)! });
   return sampleOf([...found, ...few], most);
+}
+
+/** Objects whose members come from any of these: what one alternative allows beside what another one does. */
+function mixed(objects: readonly Record<string, unknown>[]): object[] {
+  const members = Map.groupBy(
+    objects.flatMap((one) => Object.entries(one)),
+    ([name]) => name,
+  );
+  const pools = [...members.values()].map((all) => [...new Map(all.map((one) => [JSON.stringify(one), one])).values()]);
+  return Array.from({ length: pools.length > 1 ? 400 : 0 }, (_, at) =>
+    Object.fromEntries(
+      pools.flatMap((pool, place) => {
+        const drawn = Math.imul(at * 8 + place + 1, 0x9e3779b1) >>> 8;
+        return drawn % 4 === 0 ? [] : [pool[(drawn >> 2) % pool.length]!];
+      }),
+    ),
+  );
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -339,3 +339,75 @@ test('what alternatives say of a property that the schema names itself afterward
   const other = { type: 'object', properties: { z: number } };
   expect(compare(taking(union), taking(other)).verdict).toBe('safe');
 });
+
+const beside = (kind: string, ...all: Json[]): Json => ({ type: 'object', properties: { id: { type: 'string' } }, [kind]: all }); // prettier-ignore
+const paid = (by: string): Json => ({
+  type: 'object',
+  required: ['by', by],
+  properties: { by: { const: by }, [by]: { type: 'string' } },
+});
+
+test.each(['anyOf', 'oneOf'])('a second alternative of %s beside properties refuses nothing that the first one allowed', (kind) => {
+  const [one, two] = [beside(kind, paid('card')), beside(kind, paid('card'), paid('iban'))];
+  expect(compare(taking(one), taking(two)).verdict).toBe('safe');
+  expect(compare(giving(one), giving(two)).verdict).toBe('breaking');
+  expect(compare(taking(two), taking(one)).verdict).toBe('breaking');
+  expect(compare(giving(two), giving(one)).verdict).toBe('safe');
+  // Another one than the first, and one that restricts what the first one allowed.
+  const others = beside(kind, paid('cash'), paid('iban'));
+  expect(compare(taking(one), taking(others)).verdict).toBe('breaking');
+  expect(compare(giving(others), giving(one)).verdict).toBe('breaking');
+}); // prettier-ignore
+
+test('a second alternative of oneOf that the first one overlaps breaks', () => {
+  const of = (...all: Json[]) => beside('oneOf', ...all.map((one): Json => ({ ...one, properties: {} })));
+  expect(compare(taking(of(paid('card'))), taking(of(paid('card'), paid('iban')))).verdict).toBe('breaking');
+});
+
+test('alternatives are found again by a constant behind a reference', () => {
+  const either = (one: unknown, other: unknown) => ({
+    oneOf: [
+      { type: 'object', required: ['kind'], properties: { kind: one, size: { type: 'string' } } },
+      { type: 'object', required: ['kind'], properties: { kind: other, size: { type: 'integer' } } },
+    ],
+  });
+  const A = { type: 'string', enum: ['a'] };
+  const components = { components: { schemas: { A } } };
+  const inline = either(A, { type: 'integer', maximum: 5 });
+  const referring = either({ $ref: '#/components/schemas/A' }, { type: 'integer' });
+  expect(compare(taking(inline), taking(referring, components)).verdict).toBe('safe');
+  expect(compare(giving(referring, components), giving(inline)).verdict).toBe('safe');
+});
+
+test('alternatives with a property that is always null are found again in 3.1', () => {
+  const either = (nothing: Json, some: Json) => ({
+    oneOf: [{ properties: { a: { type: 'string' }, b: nothing } }, { properties: { a: { type: 'integer' }, b: some } }],
+  });
+  const old = { ...giving(either({ enum: [null] }, { type: 'string', nullable: true })), openapi: '3.0.3' };
+  const current = giving(either({ type: 'null' }, { type: ['string', 'null'] }));
+  expect(told(compare(old, current))).toEqual(['docs specification-changed']);
+});
+
+test('a property that all alternatives describe need not be named beside them', () => {
+  const either = (properties: Json, more: Json[] = []) => ({
+    properties,
+    anyOf: [{ properties: { c: { type: 'string' } } }, { properties: { c: { type: 'integer' } } }, ...more],
+  });
+  const [named, not] = [either({ c: true, d: true }), either({ d: true })];
+  expect(compare(taking(named), taking(not)).verdict).toBe('none');
+  expect(compare(giving(not), giving(named)).verdict).toBe('none');
+  // Beside an alternative that does not describe it, it had any value.
+  const open = [{ required: ['d'] }];
+  expect(compare(taking(either({ c: { const: 'x' } }, open)), taking(either({}, open))).verdict).not.toBe('none');
+});
+
+test('a text that may be empty anyway is no other alternative', () => {
+  const values = (more: Json) => ({ oneOf: [{ type: 'string', enum: ['a', 'b'], ...more }, { type: 'string', enum: ['c'], ...more }] }); // prettier-ignore
+  expect(told(compare(giving(values({})), giving(values({ minLength: 0 }))))).toEqual([]);
+});
+
+test('alternatives that allow anything but null break who sent it', () => {
+  const exact = { anyOf: [{ oneOf: [{}, { type: 'null' }] }, { type: 'integer' }] };
+  expect(compare(taking({ anyOf: [{}, { type: 'integer' }] }), taking(exact)).verdict).toBe('breaking');
+  expect(compare(giving(exact), giving({}))).toMatchObject({ verdict: 'breaking' });
+});

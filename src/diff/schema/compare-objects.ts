@@ -47,24 +47,27 @@ export function isNamed({ properties, additional, keywords }: SchemaView, name: 
 function withNamesBeside(pair: Pair): Pair {
   const known = pair.around.map((around, at) => {
     const { side, unions } = at === 0 ? pair.before : pair.after;
-    const branches = unions.flatMap((union) => union.branches.map((branch) => viewOf(side, [branch]).properties));
-    pair.walk.spend((branches.length * (pair.before.properties.size + pair.after.properties.size)) / 10);
-    return (name: string): Schema | null => {
-      const beside = around && isNamed(around, name) ? (around.properties.get(name) ?? around.additional.schema) : null;
-      const within = branches.flatMap((properties) => properties.get(name) ?? []);
+    const branches = unions.map((union) => union.branches.map((branch) => viewOf(side, [branch]).properties));
+    pair.walk.spend((branches.flat().length * (pair.before.properties.size + pair.after.properties.size)) / 10);
+    return (name: string, own: Schema | null): Schema | null => {
+      const isAround = own === null && around !== null && isNamed(around, name);
+      const beside = isAround ? (around.properties.get(name) ?? around.additional.schema) : own;
+      const within = branches
+        // What is named beside alternatives has any value in one that does not name it.
+        .filter((all) => own === null || all.every((properties) => properties.has(name)))
+        .flatMap((all) => all.flatMap((properties) => properties.get(name) ?? []));
       if (within.length === 0) return beside;
       const pointer = within.map((place) => place.pointer).join(' | ');
       return [...(beside ?? []), { value: { anyOf: within.map(({ value }) => value) }, pointer }];
     };
   });
-  const named = (view: SchemaView, other: SchemaView, at: number): SchemaView => {
+  const named = (view: SchemaView, other: SchemaView, at: 0 | 1): SchemaView => {
     if (view.keywords.has('patternProperties') || view.additional.isClosed) return view;
     const properties = new Map(view.properties);
-    for (const name of other.properties.keys()) {
-      const said = known[at]!(name);
-      const isOwn = properties.has(name);
-      if (!isOwn && said !== null)
-        properties.set(name, said.length > 0 ? said : [{ value: true, pointer: view.pointer }]);
+    for (const name of new Set(properties.keys()).symmetricDifference(new Set(other.properties.keys()))) {
+      const own = properties.get(name) ?? null;
+      const said = own === null || known[1 - at]!(name, null) !== null ? known[at]!(name, own) : own;
+      if (said !== null) properties.set(name, said.length > 0 ? said : [{ value: true, pointer: view.pointer }]);
     }
     return { ...view, properties };
   };

@@ -1,10 +1,10 @@
 import { compareDiscriminators, matchBranches, nameOfBranch, type Branch } from './match-branches.ts';
-import { widensValues } from './compare-values.ts';
+import { isAny, isSameValue, widensValues } from './compare-values.ts';
 import { isRestriction } from './keywords.ts';
 import { areDisjoint, isWithin } from './overlap.ts';
 import { quote, report, rule, type CompareFurther, type Judgement, type Pair } from '../report.ts';
 import { viewOf, type SchemaView } from './read-schema.ts';
-import { coversTypes } from './schema-parts.ts';
+import { coversTypes, flatten } from './schema-parts.ts';
 import type { Side } from '../side.ts';
 import type { Effect } from '../walk.ts';
 
@@ -40,17 +40,21 @@ export function compareUnions(pair: Pair, { below, within }: CompareFurther): vo
 /** Reports a union that only one of the two schemas has. */
 function reportSole(pair: Pair, effect: 'narrows' | 'widens', code: string, says: string, union: Alternatives): void {
   const [mine, other] = effect === 'narrows' ? [pair.after, pair.before] : [pair.before, pair.after];
-  const isMoot = union.kind === 'anyOf' && isWithinBranches(other, union, mine);
+  const isSame = (one: unknown, its: unknown) =>
+    effect === 'narrows' ? isSameValue(pair.walk, its, one) : isSameValue(pair.walk, one, its);
+  // All that an alternative demands, as where it was the only one.
+  const demanded = union.branches.find(({ schema }) => {
+    const { parts } = flatten(mine.side, schema);
+    return parts.length > 0 && parts.every(({ value }) => other.flat.parts.some((part) => isSame(value, part.value)));
+  });
+  const side = effect === 'narrows' ? 'after' : 'before';
+  const isAlone = union.kind === 'anyOf' || (demanded && findClash(pair, side, union.branches, [demanded]) === null);
+  const views = union.branches.map(({ schema }) => viewOf(mine.side, schema));
+  // Where the other one allows anything, nothing else says that this one refuses null.
+  const isNullMoot = !isAny(other) || other.allowsNull === mine.allowsNull;
+  const isMoot = isAlone && isNullMoot && (demanded !== undefined || isWithin(other, views));
   const [before, after] = effect === 'narrows' ? [other.pointer, union.pointer] : [union.pointer, other.pointer];
   report(pair, isMoot ? 'safe' : effect, code, says, { at: { before, after } });
-}
-
-/** Whether all that a schema allows is allowed by a union of another one, too. */
-function isWithinBranches(view: SchemaView, { branches }: Alternatives, { side }: SchemaView): boolean {
-  return isWithin(
-    view,
-    branches.map(({ schema }) => viewOf(side, schema)),
-  );
 }
 
 function alternativesOf({ unions }: SchemaView): Alternatives[] {

@@ -150,7 +150,8 @@ export function haveType({ types, isText }: Pair, type: string): boolean {
   );
 }
 
-function isAny({ isNever, types, values, unions }: SchemaView): boolean {
+/** Whether a schema allows values of any type, as far as it says itself. */
+export function isAny({ isNever, types, values, unions }: SchemaView): boolean {
   return !isNever && types === null && values === null && unions.length === 0;
 }
 

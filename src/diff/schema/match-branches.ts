@@ -75,10 +75,9 @@ const unordered = new Set(['allOf', 'anyOf', 'oneOf', 'required', 'enum', 'type'
 
 /** What two versions of one branch usually share: types, property names, and constant values. */
 function shapeOf(view: SchemaView, isExact: boolean): string | null {
-  const constants = [...view.properties].flatMap(([name, [schema]]) => {
-    const { const: constant, enum: values } = objectOf(schema?.value);
-    const only = constant ?? (Array.isArray(values) && values.length === 1 ? (values[0] as unknown) : undefined);
-    return only === undefined ? [] : [[name, only]];
+  const constants = [...view.properties].flatMap(([name, schema]) => {
+    const { values, allowsNull } = viewOf(view.side, schema);
+    return values?.value.size === 1 && allowsNull === false ? [[name, ...values.value]] : [];
   });
   const types = [...(view.types?.value ?? [])].sort();
   if (constants.length > 0) return JSON.stringify([types, constants.sort()]);

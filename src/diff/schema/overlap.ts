@@ -1,4 +1,4 @@
-import { areApart, limitOf, coversTypes } from './schema-parts.ts';
+import { isImpossible, coversTypes } from './schema-parts.ts';
 import { typesIn, typesInCommon, viewOf, type SchemaView } from './read-schema.ts';
 import { isRestriction } from './keywords.ts';
 
@@ -10,23 +10,13 @@ export function areDisjoint(a: SchemaView, b: SchemaView, depth = maxDepth): boo
   if (a.values !== null && b.values !== null && a.values.value.isDisjointFrom(b.values.value)) return true;
   const types = typesInCommon(a, b);
   if (types !== null) {
-    if (types.size === 0) return true;
-    if (types.isSubsetOf(new Set(['integer', 'number'])) && haveOtherNumbers(a, b)) return true;
+    if ([...types].every((type) => isImpossible(a, type, b) || isImpossible(b, type, a))) return true;
     if (types.isSubsetOf(new Set(['object'])) && (haveOtherTags(a, b, depth) || areExclusive(a, b))) return true;
   }
   if (depth === 0) return false;
   const isApart = ({ side, unions }: SchemaView, from: SchemaView) =>
     unions.some(({ branches }) => branches.every((branch) => areDisjoint(viewOf(side, [branch]), from, depth - 1)));
   return isApart(a, b) || isApart(b, a);
-}
-
-/** Whether one's numbers end before the other's begin. */
-function haveOtherNumbers(a: SchemaView, b: SchemaView): boolean {
-  const endsBefore = (one: SchemaView, other: SchemaView) => {
-    const [end, start] = [limitOf(one, 'maximum'), limitOf(other, 'minimum')];
-    return end !== null && start !== null && areApart(end, start);
-  };
-  return endsBefore(a, b) || endsBefore(b, a);
 }
 
 /** Whether both have a property that no object can have in both ways, such as a constant `kind`. */

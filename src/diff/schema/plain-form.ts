@@ -36,6 +36,7 @@ const rewrites: readonly (readonly [keyword: string, Instead])[] = [
       return [type].flat().includes('boolean') ? {} : null;
     },
   ],
+  ...['minLength', 'minItems', 'minProperties'].map((keyword): [string, Instead] => [keyword, leaveOut((value) => value === 0)]), // prettier-ignore
   ['then', leaveOut(isAnything)],
   ['else', leaveOut(isAnything)],
   ['not', leaveOut(isNothing)],

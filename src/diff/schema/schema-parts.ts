@@ -130,8 +130,8 @@ function listValues(side: Side, kind: Union['kind'], branches: Place[], pointer:
 /** The values that a schema lists, if it says nothing else. */
 export function listedIn(side: Side, place: Place, depth = 3): unknown[] | null {
   const target = deref(side, place);
-  const { value } = target;
-  if (!isObject(value)) return null;
+  if (!isObject(target.value)) return null;
+  const value = plainForm(target.value, target.pointer);
   const said = Object.keys(value).filter((key) => !isText(key));
   if (said.length === 1 && (said[0] === 'anyOf' || said[0] === 'oneOf')) {
     const lists = itemsOf(side, memberOf(side, target, said[0])).map((one) => listedIn(side, one, depth - 1));
@@ -377,20 +377,37 @@ export function multipleIn(view: Pick<Limited, 'types' | 'flat'>): Numeric | nul
   return isInteger && all === 1 ? null : all;
 }
 
-/** Whether a schema's limits leave no value of a type: what is at least 3 long is not at most 2 long. */
-export function isImpossible(view: Limited, type: string): boolean {
+/** Whether a schema's limits, beside those of another one, leave no value of a type: what is at least 3 long is not at most 2 long. */
+export function isImpossible(view: Limited, type: string, beside = view): boolean {
   const of = type === 'integer' ? 'number' : type;
   const upper = upperLimits.map((keyword) => (keywordOf(keyword).restricts === of ? limitOf(view, keyword) : null));
   return upper.some((limit, at) => {
-    const least = limit && limitOf(view, upperLimits[at]!.replace('max', 'min'));
-    return least !== null && areApart(limit!, least);
+    if (limit === null) return false;
+    const least = limitOf(beside, upperLimits[at]!.replace('max', 'min'));
+    const patterns = limit.keyword === 'maxLength' ? statedIn(beside.flat.parts, 'pattern') : [];
+    return (
+      (least !== null && areApart(limit, least)) ||
+      patterns.some(({ value }) => limit.bound < shortestOf(textOf(value)))
+    );
   });
+}
+
+const atom = String.raw`(?:[$^]|\\[dDwWsS.\\/-]|\[\^?[^[\]\\]+\]|[^\\^$*+?()[\]{}|])`;
+const pieces = new RegExp(String.raw`${atom}(?:\{(\d+)(?:,\d*)?\}\??|([*?])\??|\+\??)?`, 'gu');
+
+/** The fewest characters that match a pattern. 0 where that is not seen at once: it has groups or alternatives. */
+function shortestOf(pattern: string): number {
+  if (pattern.length > 1000 || pattern.replace(pieces, '') !== '') return 0;
+  const counts = [...pattern.matchAll(pieces)].map(([piece, least, none]) =>
+    none || /^[$^]/.test(piece) ? 0 : Number(least ?? 1),
+  );
+  return counts.reduce((one, other) => one + other, 0);
 }
 
 /** Those with a lower limit beside them. */
 const upperLimits = keywordsCompared('upper').filter((keyword) => keyword !== 'maxContains');
 
 /** Whether values up to one limit end before those from another one begin. */
-export function areApart(upper: Limit, lower: Limit): boolean {
+function areApart(upper: Limit, lower: Limit): boolean {
   return upper.bound < lower.bound || (upper.bound === lower.bound && (upper.isOpen || lower.isOpen));
 }
