@@ -340,21 +340,21 @@ test('what alternatives say of a property that the schema names itself afterward
   expect(compare(taking(union), taking(other)).verdict).toBe('safe');
 });
 
-const beside = (kind: string, ...all: Json[]): Json => ({ type: 'object', properties: { id: { type: 'string' } }, [kind]: all }); // prettier-ignore
+const beside = (keyword: string, ...all: Json[]): Json => ({ type: 'object', properties: { id: { type: 'string' } }, [keyword]: all }); // prettier-ignore
 const paid = (by: string): Json => ({
   type: 'object',
   required: ['by', by],
   properties: { by: { const: by }, [by]: { type: 'string' } },
 });
 
-test.each(['anyOf', 'oneOf'])('a second alternative of %s beside properties refuses nothing that the first one allowed', (kind) => {
-  const [one, two] = [beside(kind, paid('card')), beside(kind, paid('card'), paid('iban'))];
+test.each(['anyOf', 'oneOf'])('a second alternative of %s beside properties refuses nothing that the first one allowed', (keyword) => {
+  const [one, two] = [beside(keyword, paid('card')), beside(keyword, paid('card'), paid('iban'))];
   expect(compare(taking(one), taking(two)).verdict).toBe('safe');
   expect(compare(giving(one), giving(two)).verdict).toBe('breaking');
   expect(compare(taking(two), taking(one)).verdict).toBe('breaking');
   expect(compare(giving(two), giving(one)).verdict).toBe('safe');
   // Another one than the first, and one that restricts what the first one allowed.
-  const others = beside(kind, paid('cash'), paid('iban'));
+  const others = beside(keyword, paid('cash'), paid('iban'));
   expect(compare(taking(one), taking(others)).verdict).toBe('breaking');
   expect(compare(giving(others), giving(one)).verdict).toBe('breaking');
 }); // prettier-ignore
