@@ -19,6 +19,7 @@ import { assertConnectable, newResource, withSummary, withTitle, type NewResourc
 import { withChanges } from './compare-versions.ts';
 import type { CompileRequest } from './gate/compile-document.ts';
 import type { Author, Registry } from './registry.ts';
+import type { Snapshot } from '../source/snapshot.ts';
 import { RegistryError } from '../model/errors.ts';
 
 /** What to publish, and how. */
@@ -98,17 +99,6 @@ export async function readTarget(registry: Registry, request: PublishRequest): P
 function assertTarget(resource: Resource | null, { connection }: PublishRequest): void {
   assertPublishable(resource);
   if (resource !== null && connection !== undefined) assertConnectable(resource, connection);
-}
-
-/** The label that a draft gets in a resource, or why it gets none. */
-export function placeDraft(
-  resource: Resource,
-  { version, isTag = false, onConflict, isPast = false, snapshot }: PublishRequest,
-  { stated, content, twin }: Draft,
-): Placed {
-  const { origin, committedAt } = snapshot;
-  const { commit } = origin;
-  return placeVersion(resource, { version, isTag, stated, content, twin, onConflict, commit, isPast, committedAt });
 }
 
 /**
@@ -221,63 +211,45 @@ function actionOf({ outcome, resource, version }: Changed, before: Resource | nu
   return resource.versions === before?.versions ? 'connect' : `go back to ${version.label}`;
 }
 
-/** New content, and what its label depends on. `version`: the label in the request, or null. `isPast`: it is imported from past history. */
-interface Placing
-  extends
-    Pick<Draft, 'stated' | 'content' | 'twin'>,
-    Required<Pick<PublishRequest, 'version' | 'isTag' | 'onConflict' | 'isPast'>> {
-  /** Commit of the content; null for an upload. */
-  commit: string | null;
-  /** When it was committed; null if the commit has no readable date. */
-  committedAt: string | null;
-}
-
 /** What to do with new content. */
 export type Placed =
   | { outcome: 'published'; label: string }
   | { outcome: 'unchanged'; version: Version }
   | { outcome: 'conflict'; detail: string; label: string; suggestion: string | null };
 
-/** Chooses the label for new content (design §7). Pure. */
-function placeVersion(resource: Resource, placing: Placing): Placed {
-  const { stated } = placing;
-  const asked = placing.version ?? (stated === null ? null : labelFromVersion(stated));
+/** The label that a draft gets in a resource (design §7), or why it gets none. Pure. */
+export function placeDraft(resource: Resource, request: PublishRequest, draft: Draft): Placed {
+  const { version, isTag = false, onConflict, isPast = false, snapshot } = request;
+  const asked = version ?? (draft.stated === null ? null : labelFromVersion(draft.stated));
   if (asked === null) {
-    if (placing.isPast && placing.commit !== null) return placePast(resource, placing, placing.commit);
+    if (isPast && snapshot.origin.commit !== null) return placePast(resource, snapshot, draft);
     const newest = resource.versions.at(-1);
-    if (newest && hasContent(newest, placing)) return { outcome: 'unchanged', version: newest };
+    if (newest && hasContent(newest, draft)) return { outcome: 'unchanged', version: newest };
     return { outcome: 'published', label: suggestedLabel(resource) };
   }
   const existing = findVersion(resource, asked);
   if (existing === null) return { outcome: 'published', label: asked };
-  if (hasContent(existing, placing)) return { outcome: 'unchanged', version: existing };
-  const isRevised = placing.onConflict === 'revise' && (placing.version === null || placing.isTag);
+  if (hasContent(existing, draft)) return { outcome: 'unchanged', version: existing };
+  const isRevised = onConflict === 'revise' && (version === null || isTag);
   const stem = stemOf(asked);
-  const same = resource.versions.find((each) => each.label.startsWith(stem) && hasContent(each, placing));
+  const same = resource.versions.find((each) => each.label.startsWith(stem) && hasContent(each, draft));
   if (isRevised && same) return { outcome: 'unchanged', version: same };
   const suggestion = suggestedLabel(resource);
   if (existing.status.state === 'withdrawn') {
     return conflict(asked, suggestion, `Version ${asked} was withdrawn; its label is never used again.`);
   }
-  if (placing.version !== null && !(placing.isTag && placing.onConflict === 'revise')) {
-    return conflict(asked, suggestion, `Version ${asked} is published with other content and never changes.`);
-  }
-  if (placing.onConflict === 'reject') {
-    return conflict(
-      asked,
-      suggestion,
-      `Version ${asked} is published with other content. Raise the document's version, for instance to ${suggestion}.`,
-    );
-  }
-  return revise(resource, asked, placing, suggestion);
+  if (isRevised) return revise(resource, asked, snapshot, draft, suggestion);
+  const never = `Version ${asked} is published with other content`;
+  if (version !== null) return conflict(asked, suggestion, `${never} and never changes.`);
+  return conflict(asked, suggestion, `${never}. Raise the document's version, for instance to ${suggestion}.`);
 }
 
 /** Whether a version that is not withdrawn has this content, line endings aside. */
-function hasContent(version: Version, placing: Placing): boolean {
-  return version.status.state !== 'withdrawn' && hadContent(version, placing);
+function hasContent(version: Version, draft: Draft): boolean {
+  return version.status.state !== 'withdrawn' && hadContent(version, draft);
 }
 
-function hadContent(version: Version, { content, twin }: Placing): boolean {
+function hadContent(version: Version, { content, twin }: Draft): boolean {
   return version.content === content || version.content === twin;
 }
 
@@ -322,11 +294,11 @@ export function addVersion(
  * Past content without a version gets `0.0.0-<date>-<commit>`, like Go's pseudo-versions. It sorts
  * below all other labels.
  */
-function placePast(resource: Resource, placing: Placing, commit: string): Placed {
-  const same = resource.versions.find((each) => hasContent(each, placing));
+function placePast(resource: Resource, { origin, committedAt }: Snapshot, draft: Draft): Placed {
+  const same = resource.versions.find((each) => hasContent(each, draft));
   if (same) return { outcome: 'unchanged', version: same };
-  const date = (placing.committedAt ?? '').replace(/\D/g, '').slice(0, 14).padEnd(14, '0');
-  const label = `0.0.0-${date}-${commit.slice(0, 12)}`;
+  const date = (committedAt ?? '').replace(/\D/g, '').slice(0, 14).padEnd(14, '0');
+  const label = `0.0.0-${date}-${origin.commit!.slice(0, 12)}`;
   const existing = findVersion(resource, label);
   if (existing === null) return { outcome: 'published', label };
   return conflict(label, null, `Version ${label} is published with other content and never changes.`);
@@ -336,10 +308,15 @@ function placePast(resource: Resource, placing: Placing, commit: string): Placed
  * Chooses the first free revision label: `<label>+<first 7 of the commit>` for git, `<label>+<n>`
  * from 2 on for uploads.
  */
-function revise(resource: Resource, asked: string, placing: Placing, suggestion: string): Placed {
-  const { commit } = placing;
+function revise(
+  resource: Resource,
+  asked: string,
+  { origin: { commit } }: Snapshot,
+  draft: Draft,
+  suggestion: string,
+): Placed {
   const stem = stemOf(asked);
-  const withdrawn = resource.versions.find((each) => each.label.startsWith(stem) && hadContent(each, placing));
+  const withdrawn = resource.versions.find((each) => each.label.startsWith(stem) && hadContent(each, draft));
   if (withdrawn) {
     const detail = `This content was withdrawn as ${withdrawn.label}. Change the document, or raise its version, for instance to ${suggestion}.`;
     return conflict(asked, suggestion, detail);
