@@ -116,12 +116,7 @@ export async function createWebhook(
 
 /** The endpoints of an organization, oldest first. */
 export async function listWebhooks(registry: Registry, org: string): Promise<Generation<Webhook>[]> {
-  const matching: Generation<Webhook>[] = [];
-  for await (const name of registry.refs.list(`webhooks/${org}/`)) {
-    const webhook = await registry.refs.read<Webhook>(name);
-    if (webhook !== null && webhook.value.deletedAt === null) matching.push(webhook);
-  }
-  return matching;
+  return (await registry.refs.all<Webhook>(`webhooks/${org}/`)).filter(({ value }) => value.deletedAt === null);
 }
 
 /** The endpoint with this id, or null. */

@@ -14,7 +14,6 @@ import type { Author, Registry } from '../registry/registry.ts';
 import { isBranchName, plainFolder } from '../source/git-names.ts';
 import { parseLocation } from '../source/location.ts';
 import { assertCredential } from './connect.ts';
-import { shareWalk } from '../scheduling/turns.ts';
 
 /** How a repository that the configuration lists, or those of an owner, are followed, as records have it. */
 export async function configuredHow(
@@ -197,21 +196,6 @@ function assertNotConfigured(
 }
 
 /** Every followed repository, of all organizations. Records that a rename left behind are not among them. */
-export async function listRepositories(registry: Registry): Promise<Repository[]> {
-  return readRepositories(registry, await Array.fromAsync(registry.refs.list('repositories/')));
-}
-
-/** Those of some records. */
-export async function readRepositories(registry: Registry, names: readonly string[]): Promise<Repository[]> {
-  const generations = await Promise.all(names.map((name) => registry.refs.read<Repository>(name)));
-  return generations.flatMap((generation) => (generation && !generation.value.renamed ? [generation.value] : []));
-}
-
-/** Creates a cached `listRepositories`: calls within half a second share one walk. */
-export function createFollowed(registry: Registry): () => Promise<Repository[]> {
-  return shareWalk(
-    500,
-    () => registry.monotonic(),
-    () => listRepositories(registry),
-  );
+export async function listRepositories({ refs }: Pick<Registry, 'refs'>): Promise<Repository[]> {
+  return (await refs.all<Repository>('repositories/')).flatMap(({ value }) => (value.renamed ? [] : [value]));
 }

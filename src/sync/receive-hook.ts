@@ -2,7 +2,7 @@ import { readSecret } from '../config/environment.ts';
 import { repositoryId, repositoryRef, type Repository } from '../model/connection.ts';
 import type { Hint, Host } from '../hosts/host.ts';
 import { currentId, noteHost, hostIdOf } from './renames/former.ts';
-import { createFollowed } from './follow.ts';
+import { listRepositories } from './follow.ts';
 import type { SyncQueue } from './queue.ts';
 import type { Registry } from '../registry/registry.ts';
 import { openSecret } from '../registry/seal.ts';
@@ -53,7 +53,7 @@ export async function receiveHook(
   const now = hint.kind === 'repository' ? hint.now : undefined;
   const names = [hint.repository.toLowerCase(), ...(now === undefined ? [] : [now])];
   const onlyId = only && (await currentId(registry, only.org, only.id));
-  const wanted = (await followedBy(registry)).filter((repository) => {
+  const wanted = (await listRepositories(registry)).filter((repository) => {
     if (repository.gone) return false;
     const isIt = hostId !== undefined && repository.hostId === hostId;
     if (!isIt && host.nameOf(repository.url)?.toLowerCase() !== names[0]) return false;
@@ -84,14 +84,4 @@ export async function receiveHook(
 
 function idOf({ url, branch }: Repository): string {
   return repositoryId(url, branch);
-}
-
-const followed = new WeakMap<Registry, () => Promise<Repository[]>>();
-
-/**
- * Every followed repository, at most half a second old, so that a burst of hooks causes one read.
- */
-function followedBy(registry: Registry): Promise<Repository[]> {
-  const read = followed.getOrInsertComputed(registry, () => createFollowed(registry));
-  return read();
 }

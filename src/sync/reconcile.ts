@@ -10,7 +10,7 @@ import {
 } from '../model/connection.ts';
 import { parseResourceRef, resourceRef } from '../model/resource.ts';
 import type { Registry } from '../registry/registry.ts';
-import { configuredHow, listRepositories, follow, hasLeftConfiguration, readRepositories } from './follow.ts';
+import { configuredHow, listRepositories, follow, hasLeftConfiguration } from './follow.ts';
 import { outdatedDocuments } from './inputs.ts';
 import type { SyncQueue, Requested } from './queue.ts';
 import { watch, type FSWatcher } from 'chokidar';
@@ -48,7 +48,7 @@ export function followRejected(registry: Registry, queue: SyncQueue, interval = 
       if (states.get(org) === state) continue;
       for (const repository of repositories) {
         const { done } = await outdatedDocuments(registry, repository).next();
-        if (done !== true) await queue.request(org, repositoryId(repository.url, repository.branch), 'timer');
+        if (done !== true) await queue.request(org, idOf(repository), 'timer');
       }
       states.set(org, state);
     }
@@ -142,7 +142,7 @@ export async function openReconciler(registry: Registry, queue: SyncQueue) {
 
   /** Requests a look, and does not wait for it. Null: it cannot be requested. */
   async function lookAt(repository: Repository, trigger: Trigger): Promise<Requested | null> {
-    const id = repositoryId(repository.url, repository.branch);
+    const id = idOf(repository);
     if (!repository.gone) tryWatch(repository, id);
     return queue.request(repository.org, id, trigger).catch((error: unknown) => {
       logError(registry, error, repository);
@@ -179,17 +179,15 @@ export async function openReconciler(registry: Registry, queue: SyncQueue) {
     const interval = registry.config.sync.interval * 1000;
     if (interval > 0) await pause(interval);
     while (interval > 0 && !stop.signal.aborted) {
-      const names = (await Array.fromAsync(registry.refs.list('repositories/'))).toSorted(byId);
-      const atOnce = Math.ceil((names.length * shortestStep) / interval);
-      const found: Repository[] = [];
-      for (let from = 0; from < names.length && !stop.signal.aborted; from += atOnce) {
-        const some = await readRepositories(registry, names.slice(from, from + atOnce));
-        await Promise.all(some.map((repository) => lookAt(repository, 'timer')));
-        found.push(...some);
-        await pause(interval / Math.ceil(names.length / atOnce));
+      // Ids are hashes: their order mixes organizations and hosts.
+      const all = (await listRepositories(registry)).toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
+      const atOnce = Math.ceil((all.length * shortestStep) / interval);
+      for (let from = 0; from < all.length && !stop.signal.aborted; from += atOnce) {
+        await Promise.all(all.slice(from, from + atOnce).map((repository) => lookAt(repository, 'timer')));
+        await pause(interval / Math.ceil(all.length / atOnce));
       }
-      if (!stop.signal.aborted) askHosts(found.filter(({ gone }) => !gone));
-      if (names.length === 0) await pause(interval);
+      if (!stop.signal.aborted) askHosts(all.filter(({ gone }) => !gone));
+      if (all.length === 0) await pause(interval);
     }
   }
 
@@ -219,10 +217,8 @@ export async function openReconciler(registry: Registry, queue: SyncQueue) {
 /** Milliseconds between two looks by the timer, at least: more repositories are looked at at once. */
 const shortestStep = 100;
 
-/** An order of records that mixes organizations and hosts: ids are hashes. */
-function byId(one: string, other: string): number {
-  const [a, b] = [one, other].map((name) => name.slice(name.lastIndexOf('/')));
-  return a! < b! ? -1 : 1;
+function idOf({ url, branch }: Repository): string {
+  return repositoryId(url, branch);
 }
 
 /** Creates or updates the record of every repository in the configuration. */

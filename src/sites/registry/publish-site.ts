@@ -244,9 +244,8 @@ export function openFollower(registry: Registry): { close(): Promise<void> } {
  */
 export async function followSites(registry: Registry): Promise<number> {
   let published = 0;
-  for await (const name of registry.refs.list('sites/')) {
-    const site = (await registry.refs.read<DocumentationSite>(name))?.value;
-    if (!site || site.deletedAt !== null) continue;
+  for (const { value: site } of await registry.refs.all<DocumentationSite>('sites/')) {
+    if (site.deletedAt !== null) continue;
     try {
       if (await followSite(registry, site)) published++;
     } catch (error) {

@@ -3,7 +3,6 @@ import { connectedResources } from '../../plan/plan.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { Generation } from '../../store/records.ts';
 import {
-  siteRef,
   type DocumentationSite,
   type SiteConnection,
   type SiteName,
@@ -22,13 +21,12 @@ export async function connectedSites(
   { refs }: Pick<Registry, 'refs'>,
   { org, url, branch }: Pick<Repository, 'org' | 'url' | 'branch'>,
 ): Promise<ConnectedSite[]> {
-  const sites: ConnectedSite[] = [];
-  for await (const name of refs.list(siteRef({ org, slug: '' }))) {
-    const site = (await refs.read<DocumentationSite>(name))?.value;
-    const from = site?.deletedAt === null ? site.connection : null;
-    if (from?.byHand && from.repository === url && from.branch === branch) sites.push(site as ConnectedSite);
-  }
-  return sites;
+  const isConnected = (site: DocumentationSite): site is ConnectedSite =>
+    site.deletedAt === null &&
+    site.connection?.byHand === true &&
+    site.connection.repository === url &&
+    site.connection.branch === branch;
+  return (await refs.all<DocumentationSite>(`sites/${org}/`)).map(({ value }) => value).filter(isConnected);
 }
 
 /** The repository that a site is published from, as its last sync left it. */
