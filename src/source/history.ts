@@ -3,10 +3,10 @@ import { parseSeconds, personFrom, parseParents } from './git-format.ts';
 import { isPlainPath } from './git-names.ts';
 import type { CommitPerson } from './snapshot.ts';
 import type { HistoryCommit, Ancestry } from './source.ts';
-import { RegistryError, isRegistryError } from '../model/errors.ts';
-import { fetchInto, type FetchRequest } from './git-fetch.ts';
+import { isRegistryError } from '../model/errors.ts';
+import { fetchInto } from './git-fetch.ts';
 import { hasCommit } from './git-objects.ts';
-import { cutOff, type Mirror, type MirrorOptions, type FetchTarget } from './mirror-repository.ts';
+import { cutOff, notProvided, type Mirror, type MirrorOptions, type FetchTarget } from './mirror-repository.ts';
 import { isComplete, withScratch } from './scratch.ts';
 import type { Transport } from './transport.ts';
 
@@ -140,10 +140,37 @@ function isFile(mode: string): boolean {
   return /^100[0-7]{3}$/.test(mode);
 }
 
-// How much of the history to fetch, until the answer is known. Most pushes are short. The whole
-// history of 100,000 commits has 22 MB where the server filters.
+// How much of the history to fetch, until the answer is known. Most pushes and branches are short. The
+// whole history of 100,000 commits has 22 MB where the server filters.
 const steps = ['--depth=50', '--depth=1000', '--unshallow'];
 const commitsOnly = '--filter=tree:0';
+
+/**
+ * Fetches more and more of the history of these commits, at each step: commits without trees, where the server
+ * supports that. Rejects with `unreachable` when it does not provide them.
+ */
+export async function* deepen(
+  repository: string,
+  transport: Transport,
+  targets: readonly FetchTarget[],
+  { searchPath, sizeLimit }: MirrorOptions,
+): AsyncGenerator<void> {
+  const at = { folder: repository, searchPath, signal: transport.signal };
+  const commits = targets.map(({ commit }) => commit);
+  for (const step of steps) {
+    let isHere = false;
+    for (const wants of [commits, targets.map(({ ref }) => ref)]) {
+      // Kept under names, so that the next fetch brings only what is new.
+      const named = wants.map((want, index) => `+${want}:refs/heads/tip${index}`);
+      const request = { options: [step, commitsOnly], wants: named };
+      const isFetched = await fetchInto(repository, transport, request, { sizeLimit, counted: [] });
+      isHere = isFetched && (await Promise.all(commits.map((commit) => hasCommit(commit, at)))).every(Boolean);
+      if (isHere) break;
+    }
+    if (!isHere) throw notProvided(transport.location.url, commits);
+    yield;
+  }
+}
 
 /** A commit, and its parents as far as they are known. */
 export interface KnownCommit {
@@ -163,42 +190,25 @@ export async function traceAncestry(
   const { searchPath, sizeLimit } = options;
   const { location, signal } = transport;
   return withScratch(options, null, async (repository) => {
-    const at = { folder: repository, searchPath, signal };
-
-    /** Keeps what is fetched under the name, so that the next fetch brings only what is new. */
-    function fetch(want: string, name: string, more: Partial<FetchRequest>): Promise<boolean> {
-      const request = { options: [commitsOnly], wants: [`+${want}:refs/heads/${name}`], ...more };
-      return fetchInto(repository, transport, request, { sizeLimit, counted: [] });
-    }
-
-    async function fetchHistory(step: string): Promise<void> {
-      for (const want of [target.commit, target.ref]) {
-        if ((await fetch(want, 'tip', { options: [step, commitsOnly] })) && (await hasCommit(target.commit, at)))
-          return;
-      }
-      throw new RegistryError(
-        'unreachable',
-        `${location.url} does not provide commit ${target.commit}: it is no longer in the repository.`,
-      );
-    }
-
     /** Runs `git merge-base`. It fails for commits that are not here, too. */
     async function mergeBase(...args: string[]): Promise<boolean> {
-      return (await runGit({ args: ['merge-base', ...args], protocols: 'none', ...at })).ok;
+      const at = { folder: repository, searchPath, signal, protocols: 'none' };
+      return (await runGit({ args: ['merge-base', ...args], ...at })).ok;
     }
 
     const leadsFrom = (commit: string) => mergeBase('--is-ancestor', commit, target.commit);
 
     /** Whether the histories have a commit in common. The whole history of the target is here. */
     async function isShared(): Promise<boolean> {
-      if (await fetch(ancestor.id, 'ancestor', { expects: isNotProvided }))
+      const wants = [`+${ancestor.id}:refs/heads/ancestor`];
+      const request = { options: [commitsOnly], wants, expects: isNotProvided };
+      if (await fetchInto(repository, transport, request, { sizeLimit, counted: [] }))
         return mergeBase(target.commit, ancestor.id);
       for (const parent of ancestor.parents) if (await leadsFrom(parent)) return true;
       return false;
     }
 
-    for (const step of steps) {
-      await fetchHistory(step);
+    for await (const _ of deepen(repository, transport, [target], options)) {
       if (await leadsFrom(ancestor.id)) return 'descendant';
       if (await isComplete(repository)) return (await isShared()) ? 'rewritten' : 'unrelated';
     }

@@ -4,14 +4,14 @@ import { bringBlobs, bringHistory, type Bringing, mending } from './bring.ts';
 import { runGit, type GitResult } from './command.ts';
 import type { SnapshotLimits } from './commit-snapshot.ts';
 import { parseCommit, type TreeEntry } from './git-format.ts';
-import { readObjects, hasCommit } from './git-objects.ts';
+import { readObjects } from './git-objects.ts';
+import { deepen } from './history.ts';
 import type { MirrorOptions, FetchTarget } from './mirror-repository.ts';
 import { withScratch } from './scratch.ts';
 import { filesOf, type Snapshot, type SnapshotEntry, type SnapshotFile } from './snapshot.ts';
 import type { Merge } from './source.ts';
 import { isPlainPath } from './git-names.ts';
 import { readFile } from 'node:fs/promises';
-import { fetchInto } from './git-fetch.ts';
 import type { Transport } from './transport.ts';
 import { findPaths, type LookupResult, type ListTree, fileTooLarge, lfsPointer } from './lookup.ts';
 
@@ -108,14 +108,12 @@ export async function mergeCommits(
       }
       if (merged === null) throw new Error('git merge-tree needs contents that are missing.');
       if ('paths' in merged) return { outcome: 'conflict', paths: [...new Set(merged.paths)].slice(0, maxPaths) };
-      const raw = outputOf(await git(['diff-tree', '-r', '-z', '--raw', '--no-renames', commits[0]!, merged.tree]));
-      const changes = parseChanges(raw);
-      const blobs = new Set([...sides.ours.files.values(), ...sides.theirs.files.values()]);
-      const fresh = changes.flatMap(({ entry }) => (entry?.kind === 'file' && !blobs.has(entry.id) ? [entry.id] : []));
-      const contents = fresh.length === 0 ? new Map<string, Buffer>() : await readObjects([...new Set(fresh)], at);
+      const entries = parseEntries(outputOf(await git(['ls-tree', '-r', '-z', merged.tree])));
+      const fresh = new Set(filesOf(entries).values());
+      for (const { files } of [sides.ours, sides.theirs]) for (const blob of files.values()) fresh.delete(blob);
+      const contents = fresh.size === 0 ? new Map<string, Buffer>() : await readObjects([...fresh], at);
       if ([...contents.values()].reduce((sum, { length }) => sum + length, 0) > maxMergedBytes)
         throw new RegistryError('too_large', `${repository} has files that are too large to be merged.`);
-      const entries = applyChanges(await sides.ours.snapshot.entries(), changes);
       const parts = { ours: sides.ours.snapshot, theirs: sides.theirs.snapshot, entries, contents };
       return { outcome: 'merged', snapshot: await createMergedSnapshot({ ...parts, fileBytes: limits.fileBytes }) };
     });
@@ -179,47 +177,22 @@ async function bring(bringing: Bringing, sides: Sides, paths: ReadonlySet<string
   }
 }
 
-/** What became of one path. `entry` is null when it was removed. */
-interface PathChange {
-  path: string;
-  entry: SnapshotEntry | null;
-}
-
 /**
- * Parses the output of `git diff-tree -r -z --raw --no-renames`: `:<mode> <mode> <id> <id> <status>`
- * NUL and the path NUL, for each change. Skips the paths that `parseTree` skips.
+ * Parses the output of `git ls-tree -r -z`: `<mode> <type> <id>`, a tab and the path, NUL, for each entry, ordered by
+ * path. Skips the paths that `parseTree` skips.
  */
-function parseChanges(output: string): PathChange[] {
-  const tokens = output.split('\0');
-  const changes: PathChange[] = [];
-  for (let index = 0; index + 1 < tokens.length; index += 2) {
-    const [, mode = '', , id = ''] = tokens[index]!.split(' ');
-    const path = tokens[index + 1]!;
-    if (!isPlainPath(path) || path.includes('\ufffd')) continue;
-    const kind = kindOf(mode);
-    changes.push({ path, entry: kind === null ? null : { path, kind, id } });
-  }
-  return changes;
+function parseEntries(output: string): SnapshotEntry[] {
+  return output.split('\0').flatMap((line) => {
+    const [, mode, id, path] = /^(\d+) \w+ (\w+)\t(.*)$/s.exec(line) ?? [];
+    if (path === undefined || !isPlainPath(path) || path.includes('\ufffd')) return [];
+    return [{ path, kind: kindOf(mode!), id: id! }];
+  });
 }
 
-function applyChanges(entries: readonly SnapshotEntry[], changes: readonly PathChange[]): SnapshotEntry[] {
-  const result = new Map(entries.map((entry) => [entry.path, entry]));
-  for (const { path, entry } of changes) {
-    if (entry === null) result.delete(path);
-    else result.set(path, entry);
-  }
-  const keyed = [...result.values()].map((entry) => ({ entry, key: Buffer.from(entry.path) }));
-  return keyed.sort((a, b) => Buffer.compare(a.key, b.key)).map(({ entry }) => entry);
-}
-
-function kindOf(mode: string): SnapshotEntry['kind'] | null {
+function kindOf(mode: string): SnapshotEntry['kind'] {
   if (mode === '120000') return 'symlink';
-  if (mode === '160000') return 'submodule';
-  return mode.startsWith('100') ? 'file' : null;
+  return mode === '160000' ? 'submodule' : 'file';
 }
-
-// Depths to fetch, in commits. Most branches are short. The last is git's word for everything.
-const steps = [50, 1000, 2_147_483_647];
 
 /**
  * The best common ancestor of two commits (git-merge-base(1)); null when they have none. Fetches
@@ -232,47 +205,21 @@ async function findMergeBase(
   theirs: FetchTarget,
   options: MirrorOptions,
 ): Promise<string | null> {
-  const { searchPath, sizeLimit } = options;
-  const { signal, location } = transport;
+  const { searchPath } = options;
+  const { signal } = transport;
   return withScratch(options, null, async (folder) => {
     const git = (...args: string[]) => runGit({ args, folder, protocols: 'none', searchPath, signal });
-
-    async function fetch(depth: number): Promise<void> {
-      for (const wants of [
-        [ours.commit, theirs.commit],
-        [ours.ref, theirs.ref],
-      ]) {
-        const request = { options: [`--depth=${depth}`, '--filter=tree:0'], wants };
-        if (!(await fetchInto(folder, transport, request, { sizeLimit, counted: [] }))) continue;
-        const here = await Promise.all(
-          [ours, theirs].map(({ commit }) => hasCommit(commit, { folder, searchPath, signal })),
-        );
-        if (here.every(Boolean)) return;
-      }
-      throw new RegistryError(
-        'unreachable',
-        `${location.url} does not provide ${ours.commit} and ${theirs.commit}: a branch has moved on.`,
-      );
-    }
 
     /** Whether every commit that is reachable from one side only has all its parents here. */
     async function isProven(): Promise<boolean> {
       const cut = await readFile(join(folder, 'shallow'), 'utf8').catch(() => '');
       if (cut.trim() === '') return true;
-      const { ok, stdout, stderr } = await git('rev-list', `${ours.commit}...${theirs.commit}`);
-      if (!ok) throw new Error(`git rev-list failed: ${stderr}`);
       const boundary = new Set(cut.split('\n'));
-      return !stdout
-        .toString()
-        .split('\n')
-        .filter(Boolean)
-        .some((commit) => boundary.has(commit));
+      const reachable = outputOf(await git('rev-list', `${ours.commit}...${theirs.commit}`)).split('\n');
+      return !reachable.filter(Boolean).some((commit) => boundary.has(commit));
     }
 
-    for (const depth of steps) {
-      await fetch(depth);
-      if (await isProven()) break;
-    }
+    for await (const _ of deepen(folder, transport, [ours, theirs], options)) if (await isProven()) break;
     const { stdout } = await git('merge-base', ours.commit, theirs.commit);
     return stdout.toString().trim() || null;
   });

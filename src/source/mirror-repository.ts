@@ -125,10 +125,7 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
     for (const attempt of attempts) {
       if (await fetch(transport, attempt)) return;
     }
-    throw new RegistryError(
-      'unreachable',
-      `${transport.location.url} does not provide commit ${target.commit}: it is no longer in the repository.`,
-    );
+    throw notProvided(transport.location.url, [target.commit]);
   }
 
   async function remove(): Promise<void> {
@@ -250,6 +247,12 @@ function isBaseBroken(stderr: string): boolean {
   return /bad object|not a valid object|Could not read|unable to (?:find|read)|missing (?:blob|tree|commit)|alternate|unresolved delta/.test(
     stderr,
   );
+}
+
+/** The error for commits that a server does not provide. */
+export function notProvided(url: string, commits: readonly string[]): RegistryError {
+  const gone = commits.length === 1 ? 'it is no longer in the repository' : 'a branch has moved on';
+  return new RegistryError('unreachable', `${url} does not provide commit ${commits.join(' and ')}: ${gone}.`);
 }
 
 /** The error for a repository whose history is cut off. */

@@ -1,4 +1,6 @@
+import { availableParallelism } from 'node:os';
 import { inspect } from 'node:util';
+import PQueue from 'p-queue';
 import { hasDied, isSandboxLost } from '../compile/compile.ts';
 import type { RegistryError } from '../model/errors.ts';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
@@ -115,7 +117,7 @@ export async function syncTags(syncing: Syncing, documents: readonly Planned[]):
     synced.moved = `Tag ${tag.name} was moved from ${known.commit} to ${tag.commit}. Published versions stay.`;
     synced.tags[keyOf(document, tag)] = { ...known, moved: tag.commit };
   }
-  for (const { document, tag, snapshot } of await openAll(registry, remote, fresh, signal)) {
+  for (const { document, tag, snapshot } of await openAll({ registry, remote, signal }, fresh)) {
     signal.throwIfAborted();
     const published = await publishTag(syncing, document, tag, snapshot, first.has(document)).catch(orLost);
     if (isSandboxLost(published)) {
@@ -159,28 +161,27 @@ function noteOnNumber(documents: readonly Planned[], all: readonly Tag[]): strin
   return null;
 }
 
-interface OpenTag extends NewTag {
-  snapshot: Snapshot | { refusal: string };
-}
+/** What a tag's commit has, or why it cannot be opened. */
+type Opened = Snapshot | { refusal: string };
 
 /**
  * Fetches the commits of these tags at once and sorts them, oldest first. A tag without a commit
  * fails alone.
  */
-async function openAll(
-  registry: Registry,
-  remote: Remote,
-  fresh: readonly NewTag[],
-  signal: AbortSignal,
-): Promise<OpenTag[]> {
-  const commits = [...new Set(fresh.map(({ tag }) => tag.commit))];
+export async function openAll<T extends { tag: Tag }>(
+  { registry, remote, signal }: Pick<Syncing, 'registry' | 'signal'> & { remote: Remote },
+  tags: readonly T[],
+): Promise<(T & { snapshot: Opened })[]> {
+  const commits = [...new Set(tags.map(({ tag }) => tag.commit))];
   if (commits.length > 1) await refusable(() => registry.source.bring(remote, commits, signal));
-  const opened: OpenTag[] = [];
-  for (const each of fresh) {
-    const snapshot = await refusable(() => registry.source.snapshot(remote, each.tag.commit, signal));
-    opened.push({ ...each, snapshot });
-  }
-  const dateOf = ({ snapshot }: OpenTag) => ('refusal' in snapshot ? '' : (snapshot.committedAt ?? ''));
+  // Each asks git several times, one after the other.
+  const queue = new PQueue({ concurrency: availableParallelism() });
+  const open = (each: T) => async () => {
+    const snapshot: Opened = await refusable(() => registry.source.snapshot(remote, each.tag.commit, signal));
+    return { ...each, snapshot };
+  };
+  const dateOf = ({ snapshot }: { snapshot: Opened }) => ('refusal' in snapshot ? '' : (snapshot.committedAt ?? ''));
+  const opened = await queue.addAll(tags.map(open));
   return opened.sort((a, b) => (dateOf(a) < dateOf(b) ? -1 : dateOf(a) > dateOf(b) ? 1 : 0));
 }
 
@@ -189,7 +190,7 @@ async function publishTag(
   syncing: Syncing,
   document: Planned,
   tag: Tag,
-  snapshot: OpenTag['snapshot'],
+  snapshot: Opened,
   isPast: boolean,
 ): Promise<{ document: RunDocument | null; refused?: TagState['refused'] }> {
   const { path, coordinate } = document;

@@ -1,17 +1,15 @@
 import { fileOf } from '../../model/artifact.ts';
 import { insertByDate, latestMovedBack } from '../../model/latest.ts';
-import { availableParallelism } from 'node:os';
-import PQueue from 'p-queue';
 import type { RunDocument } from '../../model/connection.ts';
 import { matchesGlob } from '../../model/glob.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { chooseLatest, findVersion, type Version } from '../../model/resource.ts';
-import { filesOf } from '../../source/snapshot.ts';
+import { filesOf, type Snapshot } from '../../source/snapshot.ts';
 import type { Tag } from '../../source/source.ts';
 import { readConfigOf } from '../../registry/stored.ts';
 import { compileAhead, type OpenPast } from '../compile-ahead.ts';
 import { isSince, readPast, refuse, type ImportWork, findPaths, type PastPaths } from './import-past.ts';
-import { refusable } from '../publish-document.ts';
+import { openAll } from '../sync-tags.ts';
 import { labelFromTag } from '../../plan/release-tags.ts';
 import type { Digest } from '../../model/digest.ts';
 import { formatCoordinate } from '../../model/address.ts';
@@ -94,35 +92,34 @@ async function openTags(
   tags: readonly Tag[],
   glob: string,
 ): Promise<{ pasts: OpenPast[]; refused: RunDocument[] }> {
-  const { registry, remote, since, signal } = work;
-  const commits = [...new Set(tags.map(({ commit }) => commit))];
-  if (commits.length > 0) await refusable(() => registry.source.bring(remote, commits, signal));
+  const opened = await openAll(
+    work,
+    tags.map((tag) => ({ tag })),
+  );
   const paths = await findPaths(work.history, fileOf(work.connected.connection), readPast(work));
   const pasts: OpenPast[] = [];
   const refused: RunDocument[] = [];
-  // Each asks git several times, one after the other.
-  const queue = new PQueue({ concurrency: availableParallelism() });
-  for (const past of await queue.addAll(tags.map((tag) => () => openTag(work, tag, glob, paths)))) {
+  for (const { tag, snapshot } of opened) {
+    const past = await pastIn(work, tag, snapshot, glob, paths);
     if (!('snapshot' in past)) refused.push(past);
-    else if (isSince(past.snapshot.committedAt, since)) pasts.push(past);
+    else if (isSince(past.snapshot.committedAt, work.since)) pasts.push(past);
   }
-  return { pasts: pasts.sort(byDate), refused };
+  return { pasts, refused };
 }
 
 /**
  * Finds the document in a tag's commit, or says why it cannot be published. Tries all its paths if
  * the tag is not on the branch.
  */
-async function openTag(
-  { registry, remote, connected, signal }: ImportWork,
-  tag: Tag,
+async function pastIn(
+  { connected }: ImportWork,
+  { name, commit }: Tag,
+  snapshot: Snapshot | { refusal: string },
   glob: string,
   paths: PastPaths,
 ): Promise<OpenPast | RunDocument> {
-  const { name, commit } = tag;
   const label = labelFromTag(name, glob);
   if (label === null) return refuse(connected, commit, `Tag ${name} cannot be used as a version label.`);
-  const snapshot = await refusable(() => registry.source.snapshot(remote, commit, signal));
   if ('refusal' in snapshot) return refuse(connected, commit, `Tag ${name}: ${snapshot.refusal}`);
   const pathAt = paths.at(commit);
   const files = filesOf(await snapshot.entries());
@@ -130,11 +127,6 @@ async function openTag(
   if (!path || !files.has(path))
     return refuse(connected, commit, `Tag ${name} does not contain ${connected.connection.path}.`);
   return { commit, tag: { name, label }, path, snapshot, files };
-}
-
-function byDate({ snapshot: a }: OpenPast, { snapshot: b }: OpenPast): number {
-  const [first, second] = [a.committedAt ?? '', b.committedAt ?? ''];
-  return first < second ? -1 : first > second ? 1 : 0;
 }
 
 /** The files that the latest version was made from: most likely, earlier ones need the same. */
