@@ -54,26 +54,43 @@ const attempts = 5;
  * of the log appends the deployment and makes it the one that is served. Pages whose bytes did not
  * change are not rendered again. The same files again change nothing.
  */
-export async function publishSite(registry: Registry, request: PublishSite): Promise<SitePublished> {
-  for (let attempt = 0; attempt < attempts; attempt++) {
-    const result = await publishOnce(registry, request);
-    if (result !== null) return result;
-  }
-  throw new RegistryError('conflict', 'The site was published by others meanwhile; nothing was changed. Try again.', {
-    retryAfter: 1,
-  });
+export function publishSite(registry: Registry, request: PublishSite): Promise<SitePublished> {
+  return untilAppended(() => publishOnce(registry, request));
 }
 
-/** Null if another deployment was published meanwhile. */
-async function publishOnce(registry: Registry, request: PublishSite): Promise<SitePublished | null> {
-  const { site, reader } = request;
-  const stored = await findSite(registry, site, { isFresh: true });
-  if (stored === null) throw new RegistryError('not_found', `${formatSite(site)} does not exist. Create it first.`);
-  const before = currentOf(stored.value);
+/** Works again where another deployment was published meanwhile: then the work answers null. */
+async function untilAppended<T>(work: () => Promise<T | null>): Promise<T> {
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const result = await work();
+    if (result !== null) return result;
+  }
+  const message = 'The site was published by others meanwhile; nothing was changed. Try again.';
+  throw new RegistryError('conflict', message, { retryAfter: 1 });
+}
+
+/** What would be published of a site now, and what is. Throws `not_found` if there is no such site. */
+export async function deploymentFor(
+  registry: Registry,
+  request: SiteFiles & Pick<PublishSite, 'site' | 'settings' | 'reader'>,
+): Promise<{
+  deployment: MadeDeployment;
+  site: DocumentationSite;
+  before: Deployment | null;
+  previous: DeploymentContents | null;
+}> {
+  const stored = await findSite(registry, request.site, { isFresh: true });
+  if (stored === null)
+    throw new RegistryError('not_found', `${formatSite(request.site)} does not exist. Create it first.`);
+  const { value: site } = stored;
+  const before = currentOf(site);
   const previous = before && (await readContents(registry, before.manifest));
-  const settings = request.settings ?? settingsOf(stored.value);
-  const { blockOn } = stored.value;
-  const deployment = await makeDeployment(registry, { ...request, org: site.org, settings, blockOn, previous, reader });
+  const { settings = settingsOf(site) } = request;
+  const input = { ...request, org: site.org, settings, blockOn: site.blockOn, previous };
+  return { deployment: await makeDeployment(registry, input), site, before, previous };
+}
+
+async function publishOnce(registry: Registry, request: PublishSite): Promise<SitePublished | null> {
+  const { deployment, before } = await deploymentFor(registry, request);
   const { report, rendered } = deployment;
   if (isBlocking(report)) return { outcome: 'rejected', report };
   if (request.dryRun) return { outcome: 'checked', report };
@@ -192,24 +209,15 @@ export async function draftFiles(registry: Registry, site: SiteName): Promise<Si
  * Publishes an earlier deployment again, with the same bytes. Throws `not_found` if there is none
  * with this number.
  */
-export async function publishAgain(
-  registry: Registry,
-  site: SiteName,
-  label: string,
-  author: Author,
-): Promise<Appended> {
-  for (let attempt = 0; attempt < attempts; attempt++) {
+export function publishAgain(registry: Registry, site: SiteName, label: string, author: Author): Promise<Appended> {
+  return untilAppended(async () => {
     const stored = await findSite(registry, site, { isFresh: true });
     const earlier = stored && deploymentsOf(stored.value).find((deployment) => deployment.label === label);
     if (!stored || !earlier) throw new RegistryError('not_found', `${formatSite(site)} has no deployment ${label}.`);
     const before = currentOf(stored.value);
     if (before?.manifest === earlier.manifest) return { outcome: 'unchanged', site: stored.value, deployment: before };
     const { manifest, origin } = earlier;
-    const appended = await append(registry, site, author, before, { manifest, origin, again: earlier.again ?? label });
-    if (appended !== null) return appended;
-  }
-  throw new RegistryError('conflict', 'The site was published by others meanwhile; nothing was changed. Try again.', {
-    retryAfter: 1,
+    return append(registry, site, author, before, { manifest, origin, again: earlier.again ?? label });
   });
 }
 

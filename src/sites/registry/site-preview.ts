@@ -5,9 +5,6 @@ import { encodeJson, parseJson } from '../../model/json.ts';
 import type { Report } from '../../model/problem.ts';
 import {
   type DeploymentContents,
-  currentOf,
-  formatSite,
-  settingsOf,
   siteRef,
   type Deployment,
   type DocumentationSite,
@@ -18,12 +15,10 @@ import { findPreview, keepPreview, sweepPreviews, trimPreviews } from '../../sto
 import { viewWith } from '../../registry/preview.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { readObject } from '../../registry/stored.ts';
-import { readContents } from './bundles.ts';
 import { findEditable } from './drafts.ts';
-import { makeDeployment, type MadeDeployment, type SiteFiles } from './make-deployment.ts';
-import { draftFiles, type PublishSite } from './publish-site.ts';
+import type { MadeDeployment, SiteFiles } from './make-deployment.ts';
+import { deploymentFor, draftFiles, type PublishSite } from './publish-site.ts';
 import { grantPreview, type GrantedSite } from './read-site.ts';
-import { findSite } from '../../registry/lives.ts';
 
 /** A state of a site to show to whoever has its address. */
 export interface PreviewSite extends SiteFiles, Pick<PublishSite, 'site' | 'settings' | 'origin' | 'reader'> {
@@ -68,22 +63,16 @@ const maxBytes = 128 * 2 ** 20;
  * `too_large`.
  */
 export async function previewSite(registry: Registry, request: PreviewSite): Promise<MadePreview> {
-  const { site, origin, reader, by } = request;
+  const { site, origin, by } = request;
   const { previewDays } = registry.config.sites;
   if (previewDays === 0) throw new RegistryError('forbidden', 'The configuration turns previews of sites off.');
-  const stored = await findSite(registry, site, { isFresh: true });
-  if (stored === null) throw new RegistryError('not_found', `${formatSite(site)} does not exist. Create it first.`);
-  const current = currentOf(stored.value);
-  const previous = current && (await readContents(registry, current.manifest));
-  const settings = request.settings ?? settingsOf(stored.value);
-  const given = { ...request, org: site.org, settings, blockOn: stored.value.blockOn, previous, reader };
-  const deployment = await makeDeployment(registry, given);
+  const { deployment, site: record, previous } = await deploymentFor(registry, request);
   const { report, rendered } = deployment;
   const fatal = report.problems.find(({ rule }) => rule === 'site-empty' || rule === 'site-limit');
   if (fatal) throw new RegistryError('refused', fatal.message, { problems: report.problems });
   const parts = await partsOf(registry, deployment, previous);
   await sweepPreviews(registry);
-  const { id } = stored.value;
+  const { id } = record;
   const preview: SitePreview = {
     site,
     ...(id !== undefined && { id }),
