@@ -16,7 +16,7 @@ import { isRegistryError, RegistryError } from '../model/errors.ts';
 import type { Pull } from '../hosts/host.ts';
 import { inSpan, type Registry } from '../registry/registry.ts';
 import { createAlarms } from '../scheduling/waiting.ts';
-import { createPlaces } from '../scheduling/places.ts';
+import { createPlaces, createQueues } from '../scheduling/places.ts';
 import { createOwners, type Owners } from './owners/owners.ts';
 import { createRenames, type Renames } from './renames/renames.ts';
 import { newRun, noteFailure, recordRun, type OnProgress } from './runs.ts';
@@ -63,14 +63,6 @@ export interface SyncQueue {
   close(): Promise<void>;
 }
 
-/** The queue of one repository, and the waiting run that callers share. */
-interface Lane {
-  queue: PQueue;
-  next: Promise<Requested> | null;
-  /** Whether the running sync found something new. */
-  hasNews: boolean;
-}
-
 /** What a run reports while it runs: how far it is, and the document that it has just read. */
 export interface RunNews {
   run: Run;
@@ -92,7 +84,11 @@ export function createSyncQueue(
   onProgress: (news: RunNews) => void = () => undefined,
 ): SyncQueue {
   const places = createPlaces(registry.config.sync.concurrency, { patience });
-  const lanes = new Map<string, Lane>();
+  /** By repository: runs are one after the other, and callers share the one that waits. */
+  const runs = createQueues(1);
+  const waiting = new Map<string, Promise<Requested>>();
+  /** Repositories of which the running sync found something new. */
+  const news = new Set<string>();
   const stop = new AbortController();
   const pulls = createPulls(registry, report);
   const reporting = new PQueue({ concurrency: 8 });
@@ -128,24 +124,24 @@ export function createSyncQueue(
     return run;
   }
 
-  async function enqueue(org: string, id: string, trigger: Trigger, lane: Lane): Promise<Requested> {
+  async function enqueue(org: string, id: string, trigger: Trigger, key: string): Promise<Requested> {
     const repository = await readRepository(registry, org, id);
     const run = newRun(registry, repository, id, trigger);
     // A requested run can be looked up at once. Timer runs are recorded only when something
     // changed.
     if (isAskedFor(trigger)) await recordRun(registry, run);
     const begin = () => {
-      lane.next = null;
-      const listeners = { onNews: () => void (lane.hasNews = true), onProgress };
+      waiting.delete(key);
+      const listeners = { onNews: () => void news.add(key), onProgress };
       return perform(registry, run, stop.signal, listeners)
         .then((finished) => {
           // Most looks by the timer find nothing, and leave nothing to report.
           if (trigger !== 'timer' || finished.documents.length > 0 || finished.state === 'failed') report(org);
           return recheck(finished);
         })
-        .finally(() => (lane.hasNews = false));
+        .finally(() => news.delete(key));
     };
-    const done = lane.queue.add(() => places.take(org, begin));
+    const done = runs.add(key, () => places.take(org, begin));
     done.catch((error: unknown) =>
       registry.log('error', 'sync ended by a bug', { run: run.id, error: inspect(error) }),
     );
@@ -161,17 +157,9 @@ export function createSyncQueue(
     renames,
     async request(org, id, trigger) {
       if (stop.signal.aborted) throw new RegistryError('unavailable', 'The registry is shutting down.');
-      const lane = lanes.getOrInsertComputed(`${org}/${id}`, () => ({
-        queue: new PQueue({ concurrency: 1 }),
-        next: null,
-        hasNews: false,
-      }));
-      if (lane.next) return lane.next;
-      const requested = enqueue(org, id, trigger, lane);
-      lane.next = requested;
-      requested.catch(() => {
-        lane.next = null;
-      });
+      const key = `${org}/${id}`;
+      const requested = waiting.getOrInsertComputed(key, () => enqueue(org, id, trigger, key));
+      requested.catch(() => waiting.delete(key));
       return requested;
     },
     check: (org, id, pull, isOpen) => pulls.request(org, id, pull, isOpen),
@@ -184,21 +172,16 @@ export function createSyncQueue(
       for (const org of new Set(repositories.map((each) => each.org))) report(org);
       await Promise.all([pulls.reconcile(repositories), renames.lookDue(repositories)]);
     },
-    hasNews: (org, id) => lanes.get(`${org}/${id}`)?.hasNews ?? false,
-    counts() {
-      const waiting = [...lanes.values()].filter(({ next }) => next !== null).length;
-      return { running: places.running(), waiting };
-    },
-    async settled() {
-      await Promise.all([...lanes.values()].map(({ queue }) => queue.onIdle()));
-    },
+    hasNews: (org, id) => news.has(`${org}/${id}`),
+    counts: () => ({ running: places.running(), waiting: waiting.size }),
+    settled: () => runs.onIdle(),
     async close() {
       stop.abort(new RegistryError('unavailable', 'The registry is shutting down.'));
       alarms.close();
       await syncs.owners.close();
       await renames.close();
       await pulls.close();
-      await syncs.settled();
+      await runs.onIdle();
       await reporting.onIdle();
     },
   };

@@ -18,6 +18,7 @@ import { isRegistryError } from '../model/errors.ts';
 import { leave } from './owners/find-repositories.ts';
 import { missingDefaults } from '../registry/gate/ruleset-gate.ts';
 import { closeAbandonedRuns } from './runs.ts';
+import { openRounds } from '../scheduling/waiting.ts';
 
 /** Milliseconds after a change of a record: one commit may change several. */
 const soon = 300;
@@ -29,13 +30,10 @@ const soon = 300;
  * milliseconds.
  */
 export function followRejected(registry: Registry, queue: SyncQueue, interval = 15_000): { close(): Promise<void> } {
-  const stop = new AbortController();
   /** By organization with rejected documents: when they were read, and the generations of what they wait for. */
   const states = new Map<string, string>();
   /** The records that rejected documents refer to, as far as this process has seen. */
   const awaited = new Set<string>();
-  let timer: NodeJS.Timeout | null = null;
-  let looking = Promise.resolve();
 
   async function look(): Promise<void> {
     const waiting = Map.groupBy((await listRepositories(registry)).filter(isWaiting), ({ org }) => org);
@@ -69,33 +67,15 @@ export function followRejected(registry: Registry, queue: SyncQueue, interval = 
   }
 
   const failed = (error: unknown) => registry.log('warn', 'rejected documents not followed', { error: String(error) });
-  function lookNow(): Promise<void> {
-    looking = looking.then(() => (stop.signal.aborted ? undefined : look())).catch(failed);
-    return looking;
-  }
-
-  async function keepLooking(): Promise<void> {
-    while (!stop.signal.aborted) {
-      await delay(interval, undefined, { signal: stop.signal, ref: false }).catch(() => undefined);
-      await lookNow();
-    }
-  }
-
+  const rounds = openRounds({ first: interval, pause: interval }, look, failed);
   const unwatch = registry.refs.watch((name) => {
     if (name.startsWith('repositories/')) awaitReferences(name).catch(failed);
-    if (parseResourceRef(name)?.type !== 'rulesets' && !awaited.has(name)) return;
-    timer ??= setTimeout(() => {
-      timer = null;
-      lookNow().catch(failed);
-    }, soon).unref();
+    if (parseResourceRef(name)?.type === 'rulesets' || awaited.has(name)) rounds.wake(soon);
   });
-  const kept = keepLooking();
   return {
-    async close() {
-      stop.abort();
+    close() {
       unwatch();
-      if (timer) clearTimeout(timer);
-      await Promise.all([kept, looking]);
+      return rounds.close();
     },
   };
 }
@@ -130,7 +110,6 @@ export async function openReconciler(registry: Registry, queue: SyncQueue) {
   await followConfigured(registry);
   await leaveUnconfigured(registry);
   for (const org of await organizationsFollowing(registry)) await closeAbandonedRuns(registry, org);
-  const stop = new AbortController();
   const watchers = new Map<string, FSWatcher>();
 
   /** Resolves when all have been looked at. An error in one repository does not stop the others. */
@@ -171,24 +150,19 @@ export async function openReconciler(registry: Registry, queue: SyncQueue) {
       .finally(() => (asking = null));
   }
 
-  const pause = (milliseconds: number) =>
-    delay(milliseconds, undefined, { signal: stop.signal, ref: false }).catch(() => undefined);
+  const interval = registry.config.sync.interval * 1000;
 
   /** Looks at each repository once in an interval, one after the other, so that nobody's server gets all at once. */
-  async function keepLooking(): Promise<void> {
-    const interval = registry.config.sync.interval * 1000;
-    if (interval > 0) await pause(interval);
-    while (interval > 0 && !stop.signal.aborted) {
-      // Ids are hashes: their order mixes organizations and hosts.
-      const all = (await listRepositories(registry)).toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
-      const atOnce = Math.ceil((all.length * shortestStep) / interval);
-      for (let from = 0; from < all.length && !stop.signal.aborted; from += atOnce) {
-        await Promise.all(all.slice(from, from + atOnce).map((repository) => lookAt(repository, 'timer')));
-        await pause(interval / Math.ceil(all.length / atOnce));
-      }
-      if (!stop.signal.aborted) askHosts(all.filter(({ gone }) => !gone));
-      if (all.length === 0) await pause(interval);
+  async function lookInTurn(signal: AbortSignal): Promise<void> {
+    // Ids are hashes: their order mixes organizations and hosts.
+    const all = (await listRepositories(registry)).toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
+    const atOnce = Math.ceil((all.length * shortestStep) / interval);
+    for (let from = 0; from < all.length; from += atOnce) {
+      await Promise.all(all.slice(from, from + atOnce).map((repository) => lookAt(repository, 'timer')));
+      await delay(interval / Math.ceil(all.length / atOnce), undefined, { signal, ref: false });
     }
+    askHosts(all.filter(({ gone }) => !gone));
+    if (all.length === 0) await delay(interval, undefined, { signal, ref: false });
   }
 
   async function lookAtOwners(): Promise<void> {
@@ -200,16 +174,16 @@ export async function openReconciler(registry: Registry, queue: SyncQueue) {
   // Not before: a repository may bring the ruleset.
   const started = first.then(() => tellMissingDefaults(registry)).catch((error: unknown) => logError(registry, error));
   // A repository that hangs at the start must not delay the timer for the others.
-  const looking = keepLooking().catch((error: unknown) => logError(registry, error));
+  const rounds =
+    interval > 0 ? openRounds({ first: interval, pause: 0 }, lookInTurn, (error) => logError(registry, error)) : null;
   const rulesets = followRejected(registry, queue);
   return {
     /** Resolves when every repository was synced once since the start. */
     first,
     async close(): Promise<void> {
-      stop.abort();
-      await rulesets.close();
+      await Promise.all([rulesets.close(), rounds?.close()]);
       await Promise.all([...watchers.values()].map((watcher) => watcher.close()));
-      await Promise.all([started, looking]);
+      await started;
     },
   };
 }
