@@ -64,13 +64,8 @@ async function judge(registry: Registry, webhook: Webhook, { status, error }: At
     await disableWebhook(registry, webhook, `No delivery has succeeded since ${since}.`);
 }
 
-/** Sends events to endpoints until it is closed. */
-export interface Deliveries {
-  /** Looks for new events and due deliveries now. Resolves when each has been tried. */
-  poke(): Promise<void>;
-  /** Starts nothing more. Resolves when running attempts have ended, within 15 s. */
-  close(): Promise<void>;
-}
+/** See `openDeliveries`. */
+export type Deliveries = ReturnType<typeof openDeliveries>;
 
 export interface DeliveriesOptions extends SendOptions {
   /** Milliseconds between two checks for changes by other processes. */
@@ -103,7 +98,7 @@ const horizon = 10 * 24 * 60 * 60_000;
  * without a guarantee of order. Several processes may share a store; each delivery is claimed by
  * one at a time. `url`: public base URL. Throws `malformed` when `secretKey` cannot be used.
  */
-export function openDeliveries(registry: Registry, url: string, options: DeliveriesOptions = {}): Deliveries {
+export function openDeliveries(registry: Registry, url: string, options: DeliveriesOptions = {}) {
   assertSecretKey(registry);
   const { interval = 15_000 } = options;
   const by = newId(registry);
@@ -184,11 +179,13 @@ export function openDeliveries(registry: Registry, url: string, options: Deliver
   });
   const looking = keepLooking();
   return {
-    async poke() {
+    /** Looks for new events and due deliveries now. Resolves when each has been tried. */
+    async poke(): Promise<void> {
       await record(lookAround);
       for (let work = running(); work.length > 0; work = running()) await Promise.all(work);
     },
-    async close() {
+    /** Starts nothing more. Resolves when running attempts have ended, within 15 s. */
+    async close(): Promise<void> {
       stop.abort();
       unwatch();
       await Promise.all([looking, recording, ...running()]);

@@ -58,24 +58,8 @@ export interface SearchResults {
   instead: string | null;
 }
 
-/**
- * Searches the latest version of each resource: name, title, description, paths, operationIds,
- * tags, schemas and properties; and the pages of published documentation sites. The index belongs to this process. It is built from the refs at the
- * first request and then follows them, so it can be lost without harm.
- */
-export interface Search {
-  /**
-   * Finds what the principal may read, best first (at most 200); an empty query returns all
-   * resources, in order. Nothing in the result, not even the order, depends on what the principal may not read. A change
-   * of visibility takes effect within a second. Waits briefly for recent changes.
-   */
-  find(principal: Principal, request: SearchRequest, choose: Choose): Promise<SearchResults>;
-  /**
-   * Everything that the principal may read, in order, once it is all indexed. The same `revision`
-   * means the same entries.
-   */
-  all(principal: Principal): Promise<{ entries: Indexed[]; revision: number }>;
-}
+/** See `createSearch`. */
+export type Search = ReturnType<typeof createSearch>;
 
 type Facts = Pick<Indexed, 'coordinate' | 'visibility'>;
 
@@ -83,10 +67,12 @@ type Facts = Pick<Indexed, 'coordinate' | 'visibility'>;
 const foundSize = 200;
 
 /**
- * Creates a search over a registry. Does nothing before the first request. `patience`: milliseconds
+ * Creates a search over the latest version of each resource: name, title, description, paths, operationIds,
+ * tags, schemas and properties; and the pages of published documentation sites. The index belongs to this process. It is
+ * built from the refs at the first request and then follows them, so it can be lost without harm. `patience`: milliseconds
  * to wait for recent changes and for what is not indexed yet, together.
  */
-export function createSearch(registry: Registry, { patience = 250 }: { patience?: number } = {}): Search {
+export function createSearch(registry: Registry, { patience = 250 }: { patience?: number } = {}) {
   const index = createSearchIndex();
   const followed = followRegistry(registry, index);
   const answers = registry.answers.scope();
@@ -153,7 +139,12 @@ export function createSearch(registry: Registry, { patience = 250 }: { patience?
   }
 
   return {
-    async find(principal, request, choose) {
+    /**
+     * Finds what the principal may read, best first (at most 200); an empty query returns all
+     * resources, in order. Nothing in the result, not even the order, depends on what the principal may not read. A change
+     * of visibility takes effect within a second. Waits briefly for recent changes.
+     */
+    async find(principal: Principal, request: SearchRequest, choose: Choose): Promise<SearchResults> {
       const { text, org, type } = request;
       const among = await namesAmong(principal, request);
       const end = registry.monotonic() + patience;
@@ -169,7 +160,11 @@ export function createSearch(registry: Registry, { patience = 250 }: { patience?
       return { items: shown, next, complete: isFresh && isComplete(principal), instead };
     },
 
-    async all(principal) {
+    /**
+     * Everything that the principal may read, in order, once it is all indexed. The same `revision`
+     * means the same entries.
+     */
+    async all(principal: Principal): Promise<{ entries: Indexed[]; revision: number }> {
       await followed.follow();
       while (!isComplete(principal)) await followed.settled();
       const entries = index.entries().flatMap(([, entry]) => (mayFind(principal, entry) ? [entry] : []));

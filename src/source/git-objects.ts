@@ -184,13 +184,8 @@ export interface ReadOptions {
   signal: AbortSignal;
 }
 
-/** Reads the objects of bare repositories that consist of packs. */
-export interface GitObjects {
-  /** Those of these objects that the repository has, by id. `isFresh`: asks a new process of git. */
-  look(ids: readonly string[], options: ReadOptions, isFresh?: boolean): Promise<Map<string, ObjectInfo>>;
-  /** The contents of these objects, by id. All must be in the repository, and none larger. */
-  read(ids: readonly string[], options: ReadOptions, maxBytes?: number): Promise<Map<string, Buffer>>;
-}
+/** See `createGitObjects`. */
+export type GitObjects = ReturnType<typeof createGitObjects>;
 
 /** Processes that read repositories at the same time, or did within the last second. */
 const maxProcesses = 16;
@@ -201,11 +196,11 @@ const maxContents = 16 * 2 ** 20;
 const maxContent = 2 * 2 ** 20;
 
 /**
- * Reads objects by one process of git for each repository, which stays for as long as it is asked.
+ * Reads objects of bare repositories that consist of packs, by one process of git for each, which stays for as long as it is asked.
  * Remembers what it read: a sync reads a commit three times, each document to detect it and to
  * compile it, and most trees are those of the commit before.
  */
-export function createGitObjects(): GitObjects {
+export function createGitObjects() {
   const processes = new LRUCache<
     string,
     { process: ReturnType<typeof startObjectProcess>; packs: ReadonlySet<string> }
@@ -234,13 +229,15 @@ export function createGitObjects(): GitObjects {
   }
 
   return {
-    async look(ids, options, isFresh = false) {
+    /** Those of these objects that the repository has, by id. `isFresh`: asks a new process of git. */
+    async look(ids: readonly string[], options: ReadOptions, isFresh = false): Promise<Map<string, ObjectInfo>> {
       const process = await processFor(options, isFresh);
       const { signal } = options;
       const objects = await process.ask({ ids: [...new Set(ids)], wants: 'info', maxBytes: 0, signal });
       return new Map(objects.map(({ id, type, size }) => [id, { type, size }]));
     },
-    async read(ids, options, maxBytes = maxObjectBytes) {
+    /** The contents of these objects, by id. All must be in the repository, and none larger. */
+    async read(ids: readonly string[], options: ReadOptions, maxBytes = maxObjectBytes): Promise<Map<string, Buffer>> {
       const keyOf = (id: string) => `${options.folder} ${id}`;
       const byId = new Map(ids.map((id) => [id, contents.get(keyOf(id))]));
       const absent = [...byId].flatMap(([id, bytes]) => (bytes === undefined ? [id] : []));

@@ -4,45 +4,13 @@ import { join } from 'node:path';
 import { digestOf, hexOf } from '../model/digest.ts';
 import { RegistryError, isRegistryError } from '../model/errors.ts';
 import { fetchInto, indexPack, type FetchRequest } from './git-fetch.ts';
-import { hasCommit, type ObjectInfo, type GitObjects } from './git-objects.ts';
+import { hasCommit, type GitObjects } from './git-objects.ts';
 import { createBareRepository, isComplete, packBytes, withScratch, type Base, type ScratchOptions } from './scratch.ts';
 import type { Transport } from './transport.ts';
 import type { PackRequest } from './wire.ts';
 
-/**
- * The local mirror of a remote repository: a bare repository of packs in the cache folder, with
- * only the blobs and history that were requested. Packs are added whole, by rename, so any number
- * of processes may share a mirror and any may delete it at any time: missing objects are fetched
- * again. It has no remote, so reading it contacts nobody.
- */
-export interface Mirror {
-  /** The bare repository. */
-  readonly folder: string;
-  /** Those of these objects that are in the mirror, by id. `isFresh`: asks a new process of git. */
-  look(ids: readonly string[], signal: AbortSignal, isFresh?: boolean): Promise<ReadonlyMap<string, ObjectInfo>>;
-  /** Fetches a commit and its trees. */
-  fetchCommit(transport: Transport, target: FetchTarget): Promise<void>;
-  /**
-   * Fetches these commits and their trees in one request. False when the server does not provide
-   * all of them.
-   */
-  fetchCommits(transport: Transport, ids: readonly string[]): Promise<boolean>;
-  /** Fetches the tip of this ref and of every tag, with their trees. */
-  fetchTips(transport: Transport, ref: string): Promise<boolean>;
-  /**
-   * Fetches a commit, its history and their trees. Only what is new since the last time is
-   * transferred.
-   */
-  fetchHistory(transport: Transport, target: FetchTarget): Promise<void>;
-  /**
-   * Fetches these blobs in one request, or the whole commit when the server does not provide single
-   * objects.
-   */
-  fetchBlobs(transport: Transport, ids: readonly string[], target: FetchTarget): Promise<void>;
-  /** The contents of these objects. All must be in the mirror, and none larger. */
-  readObjects(ids: readonly string[], signal: AbortSignal, maxBytes?: number): Promise<Map<string, Buffer>>;
-  delete(): Promise<void>;
-}
+/** See `createMirror`. */
+export type Mirror = ReturnType<typeof createMirror>;
 
 /** A commit, and the ref to fetch when the server provides only tips. */
 export interface FetchTarget {
@@ -73,10 +41,12 @@ const smallBlobs = 'blob:limit=2m';
 const maxBytesWithCommit = 8 * 2 ** 20;
 
 /**
- * The mirror of the repository at this URL, in `mirrors/` of the cache folder. Creates nothing
- * until it is used.
+ * The local mirror of the repository at this URL, in `mirrors/` of the cache folder: a bare repository of packs, with
+ * only the blobs and history that were requested. Packs are added whole, by rename, so any number
+ * of processes may share a mirror and any may delete it at any time: missing objects are fetched
+ * again. It has no remote, so reading it contacts nobody. Creates nothing until it is used.
  */
-export function createMirror(url: string, options: MirrorOptions): Mirror {
+export function createMirror(url: string, options: MirrorOptions) {
   const { searchPath, sizeLimit, objects } = options;
   const folder = join(options.folder, 'mirrors', `${hexOf(digestOf(url)).slice(0, 32)}.git`);
   const baseFile = join(folder, 'base');
@@ -158,11 +128,15 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
   }
 
   return {
+    /** The bare repository. */
     folder,
 
-    look: (ids, signal, isFresh) => objects.look(ids, { folder, searchPath, signal }, isFresh),
+    /** Those of these objects that are in the mirror, by id. `isFresh`: asks a new process of git. */
+    look: (ids: readonly string[], signal: AbortSignal, isFresh?: boolean) =>
+      objects.look(ids, { folder, searchPath, signal }, isFresh),
 
-    async fetchCommit(transport, target) {
+    /** Fetches a commit and its trees. */
+    async fetchCommit(transport: Transport, target: FetchTarget) {
       await removeWorn();
       const shallow = { options: ['--depth=1', withoutBlobs], base: null };
       const base = await readBase(baseFile, true);
@@ -181,19 +155,22 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
       await write(baseFile, [target.commit]);
     },
 
-    async fetchCommits(transport, ids) {
+    /** Fetches these commits and their trees in one request. False when the server does not provide all of them. */
+    async fetchCommits(transport: Transport, ids: readonly string[]) {
       const some = { options: ['--depth=1', withoutBlobs, '--stdin'], wants: [], input: linesOf(ids), base: null };
       const attempts = [...onBase(await readBase(baseFile, true), some), some];
       for (const attempt of attempts) if (await fetch(transport, attempt)) return true;
       return false;
     },
 
-    async fetchTips(transport, ref) {
+    /** Fetches the tip of this ref and of every tag, with their trees. */
+    async fetchTips(transport: Transport, ref: string) {
       const wants = [ref, 'refs/tags/*:refs/tags/*'];
       return fetch(transport, { options: ['--depth=1', withoutBlobs], wants, base: null });
     },
 
-    async fetchHistory(transport, target) {
+    /** Fetches a commit, its history and their trees. Only what is new since the last time is transferred. */
+    async fetchHistory(transport: Transport, target: FetchTarget) {
       await removeWorn();
       const base = await readBase(historyFile, false);
       const whole = { options: ['--update-shallow', withoutBlobs], isWhole: true, base: null };
@@ -206,7 +183,8 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
       await write(historyFile, [target.commit, ...others].slice(0, maxHistories));
     },
 
-    async fetchBlobs(transport, ids, target) {
+    /** Fetches these blobs in one request, or the whole commit when the server does not provide single objects. */
+    async fetchBlobs(transport: Transport, ids: readonly string[], target: FetchTarget) {
       const whole = { options: ['--depth=1'], base: null };
       await fetchFirst(transport, target, [
         {
@@ -222,7 +200,9 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
       ]);
     },
 
-    readObjects: (ids, signal, maxBytes) => objects.read(ids, { folder, searchPath, signal }, maxBytes),
+    /** The contents of these objects. All must be in the mirror, and none larger. */
+    readObjects: (ids: readonly string[], signal: AbortSignal, maxBytes?: number) =>
+      objects.read(ids, { folder, searchPath, signal }, maxBytes),
 
     delete: remove,
   };

@@ -9,32 +9,8 @@ import { runGit, type GitResult, explainFailure, isNoRepository, isRedirect } fr
 import { resolveHost, type Lookup, type Location } from './location.ts';
 import { canReceive, receivePack, type PackRequest, askServerRefs, type Advertised } from './wire.ts';
 
-/** A connection to a repository for one call. Ends with its signal. */
-export interface Transport {
-  readonly location: Location;
-  readonly signal: AbortSignal;
-  readonly hasCredential: boolean;
-  /**
-   * Runs a git command that contacts the repository. `args` gets the URL to use. Rejects as
-   * `explainFailure` says, unless the caller `expects` the failure.
-   */
-  run(request: NetworkRequest): Promise<GitResult>;
-  /**
-   * The refs whose names begin with a prefix, asked for without a process. Null: ask git instead,
-   * as for anything but http, and for every answer that needs an explanation.
-   */
-  refs(prefix: string): Promise<ServerRef[] | null>;
-  /**
-   * Asks for a pack, without a process. It streams until the signal aborts. Null: git must fetch
-   * it, as for anything but http, and after every failure.
-   */
-  receive(request: PackRequest, signal: AbortSignal): AsyncIterable<Buffer> | null;
-  /**
-   * Whether the answer is really git's. Over http, git takes a page of one line for an empty
-   * repository (its older, "dumb" protocol), and a repository served as plain files for a real one.
-   */
-  isGit(folder: string): Promise<boolean>;
-}
+/** See `createTransport`. */
+export type Transport = Awaited<ReturnType<typeof createTransport>>;
 
 /** A call: its time limit, and its connection, which is opened when needed. */
 export interface RemoteCall {
@@ -74,11 +50,11 @@ export interface TransportOptions {
 const maxOutput = 32 * 2 ** 20;
 
 /**
- * Prepares a connection to a repository: resolves, checks and pins its host, and passes the
+ * Prepares a connection to a repository for one call, which ends with its signal: resolves, checks and pins its host, and passes the
  * credential in git's environment only. Follows one redirect, and only within the same scheme, host
  * and port.
  */
-export async function createTransport(options: TransportOptions): Promise<Transport> {
+export async function createTransport(options: TransportOptions) {
   const { location, credential, searchPath, moved, advertised, signal } = options;
   const isHttp = location.kind === 'http' || location.kind === 'https';
   const proxy = isHttp ? proxyFor(location.url, options.proxies) : null;
@@ -127,7 +103,11 @@ export async function createTransport(options: TransportOptions): Promise<Transp
     location,
     signal,
     hasCredential,
-    async run(request) {
+    /**
+     * Runs a git command that contacts the repository. `args` gets the URL to use. Rejects as
+     * `explainFailure` says, unless the caller `expects` the failure.
+     */
+    async run(request: NetworkRequest): Promise<GitResult> {
       let result = await attempt(request);
       const hadMoved = !result.ok && moved.delete(location.url);
       if (hadMoved && isNoRepository(result.stderr, location)) {
@@ -146,15 +126,27 @@ export async function createTransport(options: TransportOptions): Promise<Transp
       if (result.ok || request.expects?.(result.stderr)) return result;
       throw explainFailure({ stderr: result.stderr, location, hasCredential, secrets });
     },
-    async refs(prefix) {
+    /**
+     * The refs whose names begin with a prefix, asked for without a process. Null: ask git instead,
+     * as for anything but http, and for every answer that needs an explanation.
+     */
+    async refs(prefix: string): Promise<ServerRef[] | null> {
       if (!isHttp) return null;
       return askServerRefs({ url, addresses, authorization, proxy, signal }, prefix, advertised);
     },
-    receive(request, ends) {
+    /**
+     * Asks for a pack, without a process. It streams until the signal aborts. Null: git must fetch
+     * it, as for anything but http, and after every failure.
+     */
+    receive(request: PackRequest, ends: AbortSignal): AsyncIterable<Buffer> | null {
       if (!isHttp || !canReceive(advertised.get(url))) return null;
       return receivePack({ url, addresses, authorization, proxy, signal: ends }, request);
     },
-    async isGit(folder) {
+    /**
+     * Whether the answer is really git's. Over http, git takes a page of one line for an empty
+     * repository (its older, "dumb" protocol), and a repository served as plain files for a real one.
+     */
+    async isGit(folder: string): Promise<boolean> {
       if (!isHttp) return true;
       return (await header(folder, 'content-type')) === 'application/x-git-upload-pack-advertisement';
     },

@@ -89,35 +89,8 @@ export function isWholePack(pieces: Pieces | null): boolean {
   return pieces?.values().every((piece) => piece !== null) === true;
 }
 
-/** Immutable bytes under their digest (design §5). */
-export interface Objects {
-  /**
-   * Stores the bytes and returns their digest once they are durable. Storing the same bytes twice
-   * is not an error. Rejects with `unavailable` if the bucket rejects them; retrying is safe.
-   */
-  put(bytes: Uint8Array | string): Promise<Digest>;
-  /**
-   * As `put`, for a root and the pieces that it names. Small pieces are kept with the root in one
-   * bucket object, its pack, which is written last: if the root can be read, so can all pieces.
-   * `own` are pieces that no other root is likely to have: larger ones are kept there too, because
-   * nothing is gained by sharing them. Pass `pack`, the root's digest, to read them.
-   */
-  putPack(root: Uint8Array, pieces: readonly Uint8Array[], own?: readonly Uint8Array[]): Promise<Digest>;
-  /**
-   * Returns the bytes, or null. Looks in the pack first, if one is given. Rejects with `corrupt` if
-   * the bytes do not match the digest.
-   */
-  get(digest: Digest, pack?: Digest): Promise<Uint8Array | null>;
-  /** Yields the digest of everything that is stored by itself, whether its bytes match or not. */
-  list(): AsyncIterable<Digest>;
-  /** Yields the root of every pack, whether its bytes match or not. */
-  listPacks(): AsyncIterable<Digest>;
-  /**
-   * Removes the bytes, and the pack of this root. Pieces of other packs stay. Only for garbage
-   * collection and withdrawn versions.
-   */
-  delete(digest: Digest): Promise<void>;
-}
+/** See `createObjects`. */
+export type Objects = Omit<ReturnType<typeof createObjects>, 'use'>;
 
 /** How often bytes are written that somebody deletes at once. */
 const attempts = 3;
@@ -152,13 +125,10 @@ interface OpenPack extends PackIndex {
 }
 
 /**
- * Creates objects on a bucket, with an LRU cache of `cacheBytes`. What `get` returns was hashed
+ * Creates objects on a bucket: immutable bytes under their digest (design §5), with an LRU cache of `cacheBytes`. What `get` returns was hashed
  * once after it was read.
  */
-export function createObjects(
-  bucket: Bucket,
-  { cacheBytes = 64 * 1024 * 1024 } = {},
-): Objects & { use: () => { bytes: number; limit: number } } {
+export function createObjects(bucket: Bucket, { cacheBytes = 64 * 1024 * 1024 } = {}) {
   const cache = new LRUCache<string, Uint8Array | OpenPack>({
     maxSize: Math.max(cacheBytes, 1),
     maxEntrySize: Math.max(cacheBytes / 4, 1),
@@ -264,8 +234,18 @@ export function createObjects(
 
   return {
     use: () => ({ bytes: cache.calculatedSize, limit: cache.maxSize }),
+    /**
+     * Stores the bytes and returns their digest once they are durable. Storing the same bytes twice
+     * is not an error. Rejects with `unavailable` if the bucket rejects them; retrying is safe.
+     */
     put,
-    async putPack(root, pieces, alone = []) {
+    /**
+     * As `put`, for a root and the pieces that it names. Small pieces are kept with the root in one
+     * bucket object, its pack, which is written last: if the root can be read, so can all pieces.
+     * `alone` are pieces that no other root is likely to have: larger ones are kept there too, because
+     * nothing is gained by sharing them. Pass `pack`, the root's digest, to read them.
+     */
+    async putPack(root: Uint8Array, pieces: readonly Uint8Array[], alone: readonly Uint8Array[] = []): Promise<Digest> {
       const digest = digestOf(root);
       const shared = dividePieces(pieces, sharedLimits);
       const large = dividePieces(alone, ownLimits);
@@ -280,13 +260,23 @@ export function createObjects(
       await Promise.all(packed.filter((piece) => !decoded.has(digestOf(piece))).map(put));
       return digest;
     },
-    async get(digest, pack) {
+    /**
+     * Returns the bytes, or null. Looks in the pack first, if one is given. Rejects with `corrupt` if
+     * the bytes do not match the digest.
+     */
+    async get(digest: Digest, pack?: Digest): Promise<Uint8Array | null> {
       const piece = pack && (await openPiece(digest, pack));
       return piece ?? open(digest);
     },
+    /** Yields the digest of everything that is stored by itself, whether its bytes match or not. */
     list: () => digestsIn(bucket, 'objects'),
+    /** Yields the root of every pack, whether its bytes match or not. */
     listPacks: () => digestsIn(bucket, 'packs'),
-    async delete(digest) {
+    /**
+     * Removes the bytes, and the pack of this root. Pieces of other packs stay. Only for garbage
+     * collection and withdrawn versions.
+     */
+    async delete(digest: Digest): Promise<void> {
       for (const key of [objectKey(digest), packKey(digest)]) {
         cache.delete(key);
         // First, or a reader could bring it back.

@@ -4,22 +4,14 @@ import { join } from 'node:path';
 import { RegistryError } from '../model/errors.ts';
 import { fileMode, folderMode } from './files.ts';
 
-/** A key that a registry makes for itself if the configuration has none. */
-export interface OwnKey {
-  /** Returns the key, or null if none was made yet. */
-  read(): string | null;
-  /**
-   * Returns the key and makes it if needed. All processes that share the folder get the same key.
-   * Throws `unavailable` if it cannot be written.
-   */
-  make(): string;
-}
+/** See `createOwnKey`. */
+export type OwnKey = ReturnType<typeof createOwnKey>;
 
 /**
- * Keeps the key in a file of the data folder, readable only by its owner. The dot
+ * Keeps a key that a registry makes for itself if the configuration has none in a file of the data folder, readable only by its owner. The dot
  * makes it an invalid bucket key, so that copying the bucket key by key leaves it behind.
  */
-export function createOwnKey(folder: string, name: '.secret-key' | '.log-key'): OwnKey {
+export function createOwnKey(folder: string, name: '.secret-key' | '.log-key') {
   const path = join(folder, name);
   let cachedKey: string | null = null;
 
@@ -53,8 +45,13 @@ export function createOwnKey(folder: string, name: '.secret-key' | '.log-key'): 
   }
 
   return {
+    /** Returns the key, or null if none was made yet. */
     read,
-    make() {
+    /**
+     * Returns the key and makes it if needed. All processes that share the folder get the same key.
+     * Throws `unavailable` if it cannot be written.
+     */
+    make(): string {
       try {
         if (read() === null) write();
       } catch (error) {

@@ -17,8 +17,8 @@ import type { Pull } from '../hosts/host.ts';
 import { inSpan, type Registry } from '../registry/registry.ts';
 import { createAlarms } from '../scheduling/waiting.ts';
 import { createPlaces, createQueues } from '../scheduling/places.ts';
-import { createOwners, type Owners } from './owners/owners.ts';
-import { createRenames, type Renames } from './renames/renames.ts';
+import { createOwners } from './owners/owners.ts';
+import { createRenames } from './renames/renames.ts';
 import { newRun, noteFailure, recordRun, type OnProgress } from './runs.ts';
 import { saveChecksAgain, reportChecks } from './report-checks.ts';
 import { syncRepository } from './sync.ts';
@@ -30,38 +30,8 @@ export interface Requested {
   done: Promise<Run>;
 }
 
-/** Runs one sync at a time per repository, and several repositories at once. */
-export interface SyncQueue {
-  /**
-   * Requests a sync. While one runs, one more may wait, and all further callers share it. It starts
-   * after the request, so it sees everything that the caller saw.
-   */
-  request(org: string, repositoryId: string, trigger: Trigger): Promise<Requested>;
-  /**
-   * Requests a check of a pull request, or reports that it was closed. Resolves when the request is
-   * durable.
-   */
-  check(org: string, repositoryId: string, pull: Pull, isOpen: boolean): Promise<void>;
-  /** Finds the repositories of whole owners. */
-  owners: Owners;
-  /** Follows repositories to the names that they get on their hosts. */
-  renames: Renames;
-  /**
-   * Repeats the checks of a commit: those of pull requests with this head, and those of the last
-   * sync. Resolves when the request is durable.
-   */
-  checkAgain(org: string, repositoryId: string, commit: string): Promise<void>;
-  /** Finds pull requests and renames whose hooks were lost, and reports pending checks to the hosts. */
-  reconcileHosts(repositories: readonly Repository[]): Promise<void>;
-  /** Whether a sync in this process found something new in the repository and is reading it. */
-  hasNews(org: string, repositoryId: string): boolean;
-  /** The number of syncs that run and wait in this process. */
-  counts(): { running: number; waiting: number };
-  /** Resolves when no sync runs or waits in this process. */
-  settled(): Promise<void>;
-  /** Stops running syncs and rejects new ones. */
-  close(): Promise<void>;
-}
+/** See `createSyncQueue`. */
+export type SyncQueue = ReturnType<typeof createSyncQueue>;
 
 /** What a run reports while it runs: how far it is, and the document that it has just read. */
 export interface RunNews {
@@ -74,7 +44,7 @@ export interface RunNews {
 const patience = 3000;
 
 /**
- * Creates the queue of this process. Another process may sync the same repository at the same time;
+ * Creates the queue of this process, which runs one sync at a time per repository, and several repositories at once. Another process may sync the same repository at the same time;
  * the lease and the publish itself keep that harmless. An organization has at most half of the
  * places (see Places).
  */
@@ -82,7 +52,7 @@ export function createSyncQueue(
   registry: Registry,
   createPulls: CreatePullChecks,
   onProgress: (news: RunNews) => void = () => undefined,
-): SyncQueue {
+) {
   const places = createPlaces(registry.config.sync.concurrency, { patience });
   /** By repository: runs are one after the other, and callers share the one that waits. */
   const runs = createQueues(1);
@@ -148,44 +118,64 @@ export function createSyncQueue(
     return { run, done };
   }
 
-  const ask: SyncQueue['request'] = (org, id, trigger) => syncs.request(org, id, trigger);
-  const owners = createOwners(registry, ask);
-  const renames = createRenames(registry, owners, ask);
+  /**
+   * Requests a sync. While one runs, one more may wait, and all further callers share it. It starts
+   * after the request, so it sees everything that the caller saw.
+   */
+  async function request(org: string, id: string, trigger: Trigger): Promise<Requested> {
+    if (stop.signal.aborted) throw new RegistryError('unavailable', 'The registry is shutting down.');
+    const key = `${org}/${id}`;
+    const requested = waiting.getOrInsertComputed(key, () => enqueue(org, id, trigger, key));
+    requested.catch(() => waiting.delete(key));
+    return requested;
+  }
 
-  const syncs: SyncQueue = {
+  const owners = createOwners(registry, request);
+  const renames = createRenames(registry, owners, request);
+
+  return {
+    /** Finds the repositories of whole owners. */
     owners,
+    /** Follows repositories to the names that they get on their hosts. */
     renames,
-    async request(org, id, trigger) {
-      if (stop.signal.aborted) throw new RegistryError('unavailable', 'The registry is shutting down.');
-      const key = `${org}/${id}`;
-      const requested = waiting.getOrInsertComputed(key, () => enqueue(org, id, trigger, key));
-      requested.catch(() => waiting.delete(key));
-      return requested;
-    },
-    check: (org, id, pull, isOpen) => pulls.request(org, id, pull, isOpen),
-    async checkAgain(org, id, commit) {
+    request,
+    /**
+     * Requests a check of a pull request, or reports that it was closed. Resolves when the request is
+     * durable.
+     */
+    check: (org: string, id: string, pull: Pull, isOpen: boolean): Promise<void> =>
+      pulls.request(org, id, pull, isOpen),
+    /**
+     * Repeats the checks of a commit: those of pull requests with this head, and those of the last
+     * sync. Resolves when the request is durable.
+     */
+    async checkAgain(org: string, id: string, commit: string): Promise<void> {
       await saveChecksAgain(registry, org, id, commit);
       report(org);
       await pulls.again(org, id, commit);
     },
-    async reconcileHosts(repositories) {
+    /** Finds pull requests and renames whose hooks were lost, and reports pending checks to the hosts. */
+    async reconcileHosts(repositories: readonly Repository[]): Promise<void> {
       for (const org of new Set(repositories.map((each) => each.org))) report(org);
       await Promise.all([pulls.reconcile(repositories), renames.lookDue(repositories)]);
     },
-    hasNews: (org, id) => news.has(`${org}/${id}`),
+    /** Whether a sync in this process found something new in the repository and is reading it. */
+    hasNews: (org: string, id: string): boolean => news.has(`${org}/${id}`),
+    /** The number of syncs that run and wait in this process. */
     counts: () => ({ running: places.running(), waiting: waiting.size }),
+    /** Resolves when no sync runs or waits in this process. */
     settled: () => runs.onIdle(),
-    async close() {
+    /** Stops running syncs and rejects new ones. */
+    async close(): Promise<void> {
       stop.abort(new RegistryError('unavailable', 'The registry is shutting down.'));
       alarms.close();
-      await syncs.owners.close();
+      await owners.close();
       await renames.close();
       await pulls.close();
       await runs.onIdle();
       await reporting.onIdle();
     },
   };
-  return syncs;
 }
 
 async function readRepository(registry: Registry, org: string, id: string): Promise<Repository> {

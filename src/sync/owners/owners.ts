@@ -13,28 +13,17 @@ const hour = 60 * 60_000;
 /** The least milliseconds between two looks because of hooks. */
 const pause = 60_000;
 
-/** Follows the repositories of owners: at the start, daily, and when a hook tells of something new. */
-export interface Owners {
-  /** Looks at all owners, and requests a sync of each new repository. Resolves to what `request` does. */
-  lookAll<T>(request: (org: string, id: string) => Promise<T>): Promise<T[]>;
-  /** Looks at the owners whose last look is a day ago, or failed an hour ago. */
-  lookDue(): Promise<void>;
-  /**
-   * Looks soon at the owners that a repository with this name belongs to, at most once a minute.
-   * Does nothing for repositories that the last look left out, unless the hook `isAbout` the
-   * repository itself.
-   */
-  hint(host: Host, name: string, isAbout: boolean): Promise<void>;
-  /** Whether a repository with this name is of an owner that the organization follows. */
-  covers(host: Host, org: string, name: string): boolean;
-  close(): Promise<void>;
-}
+/** See `createOwners`. */
+export type Owners = ReturnType<typeof createOwners>;
 
-/** Creates the looks of a process. `request`: the sync of a repository. */
+/**
+ * Follows the repositories of owners: at the start, daily, and when a hook tells of something new. `request`: the sync of a
+ * repository.
+ */
 export function createOwners(
   registry: Registry,
   request: (org: string, id: string, trigger: Trigger) => Promise<unknown>,
-): Owners {
+) {
   const stop = new AbortController();
   const running = new Map<string, Promise<string[]>>();
   const planned = new Map<string, Promise<void>>();
@@ -69,7 +58,8 @@ export function createOwners(
   }
 
   return {
-    async lookAll(ask) {
+    /** Looks at all owners, and requests a sync of each new repository. Resolves to what `ask` does. */
+    async lookAll<T>(ask: (org: string, id: string) => Promise<T>): Promise<T[]> {
       await leaveUnconfigured(registry);
       const looks = ownersIn(registry).map(async ({ org, owner }) => {
         const news = await look(org, owner);
@@ -77,7 +67,8 @@ export function createOwners(
       });
       return (await Promise.all(looks)).flat();
     },
-    async lookDue() {
+    /** Looks at the owners whose last look is a day ago, or failed an hour ago. */
+    async lookDue(): Promise<void> {
       const now = registry.now().getTime();
       for (const { org, owner } of ownersIn(registry)) {
         const recorded = (await registry.refs.read<Owner>(refOf(org, owner)))?.value;
@@ -85,7 +76,12 @@ export function createOwners(
         if (age >= (recorded?.state === 'failed' ? hour : day)) await lookAndSync(org, owner, 'timer').catch(fail);
       }
     },
-    async hint(host, name, isAbout) {
+    /**
+     * Looks soon at the owners that a repository with this name belongs to, at most once a minute.
+     * Does nothing for repositories that the last look left out, unless the hook `isAbout` the
+     * repository itself.
+     */
+    async hint(host: Host, name: string, isAbout: boolean): Promise<void> {
       for (const { org, owner } of ownersIn(registry)) {
         const key = keyOf(org, owner);
         if (owner.host !== host.name || !covers(owner, name) || planned.has(key)) continue;
@@ -95,11 +91,12 @@ export function createOwners(
         planned.set(key, lookLater(org, owner, key).catch(fail));
       }
     },
-    covers: (host, organization, name) =>
+    /** Whether a repository with this name is of an owner that the organization follows. */
+    covers: (host: Host, organization: string, name: string): boolean =>
       ownersIn(registry).some(
         ({ org, owner }) => org === organization && owner.host === host.name && covers(owner, name),
       ),
-    async close() {
+    async close(): Promise<void> {
       stop.abort();
       await Promise.allSettled([...running.values(), ...planned.values()]);
     },

@@ -16,26 +16,15 @@ const looksAtOnce = 4;
 /** Looks at a host that may fail one after the other before the others are left for later. */
 const maxFailures = 3;
 
-/** Follows single repositories to the names that they get on their hosts. */
-export interface Renames {
-  /**
-   * In the background: asks the host for the name of a repository, and follows it there: under another
-   * name of the same owner, or of one that the configuration follows. Elsewhere it is detached, and
-   * says so.
-   */
-  lookSoon(repository: Repository): void;
-  /** Looks at the repositories whose last look is a day ago, or an hour for those that are missing. */
-  lookDue(repositories: readonly Repository[]): Promise<void>;
-  /** Stops the looks and waits for them to end. */
-  close(): Promise<void>;
-}
+/** See `createRenames`. */
+export type Renames = ReturnType<typeof createRenames>;
 
-/** Creates the looks of a process. `request`: the sync of a repository. */
+/** Follows single repositories to the names that they get on their hosts. `request`: the sync of a repository. */
 export function createRenames(
   registry: Registry,
   owners: Pick<Owners, 'hint' | 'covers'>,
   request: (org: string, id: string, trigger: Trigger) => Promise<unknown>,
-): Renames {
+) {
   const stop = new AbortController();
   const running = new Set<Promise<void>>();
   const lookedAt = new Map<string, number>();
@@ -118,17 +107,24 @@ export function createRenames(
   }
 
   return {
-    lookSoon(repository) {
+    /**
+     * In the background: asks the host for the name of a repository, and follows it there: under another
+     * name of the same owner, or of one that the configuration follows. Elsewhere it is detached, and
+     * says so.
+     */
+    lookSoon(repository: Repository): void {
       const looking: Promise<void> = look(repository)
         .catch((error: unknown) => fail(repository, error))
         .finally(() => void running.delete(looking));
       running.add(looking);
     },
-    async close() {
+    /** Stops the looks and waits for them to end. */
+    async close(): Promise<void> {
       stop.abort(new RegistryError('unavailable', 'The registry is shutting down.'));
       await Promise.all(running);
     },
-    async lookDue(repositories) {
+    /** Looks at the repositories whose last look is a day ago, or an hour for those that are missing. */
+    async lookDue(repositories: readonly Repository[]): Promise<void> {
       const queue = new PQueue({ concurrency: looksAtOnce });
       const failures = new Map<Host, number>();
       const task = (repository: Repository) => async () => {
