@@ -104,24 +104,9 @@ export async function fsck(
 }
 
 /** A check while it runs. */
-interface Check {
-  registry: Registry;
-  checked: Checked;
-  damaged: (key: string, detail: string) => void;
-  progress: () => void;
-  /** Objects whose bytes match their digests. */
-  sound: Set<Digest>;
-  /** The unreadable objects of each manifest; null: its pack is missing or damaged. */
-  missing: Map<Digest, Digest[] | null>;
-  /** Manifests that an entry names. */
-  named: Set<Digest>;
-  /** The newest entry of each log that was read. */
-  reached: Map<string, number>;
-  /** Logs that the registry names. */
-  begun: string[];
-}
+type Check = ReturnType<typeof beginCheck>;
 
-function beginCheck(registry: Registry, progress: (checked: Checked) => void): Check {
+function beginCheck(registry: Registry, progress: (checked: Checked) => void) {
   const checked: Checked = {
     objects: 0,
     bytes: 0,
@@ -139,13 +124,18 @@ function beginCheck(registry: Registry, progress: (checked: Checked) => void): C
   return {
     registry,
     checked,
-    damaged: (key, detail) => void checked.damages.push({ key, detail }),
-    progress: () => progress(checked),
-    sound: new Set(),
-    missing: new Map(),
-    named: new Set(),
-    reached: new Map(),
-    begun: [],
+    damaged: (key: string, detail: string): void => void checked.damages.push({ key, detail }),
+    progress: (): void => progress(checked),
+    /** Objects whose bytes match their digests. */
+    sound: new Set<Digest>(),
+    /** The unreadable objects of each manifest; null: its pack is missing or damaged. */
+    missing: new Map<Digest, Digest[] | null>(),
+    /** Manifests that an entry names. */
+    named: new Set<Digest>(),
+    /** The newest entry of each log that was read. */
+    reached: new Map<string, number>(),
+    /** Logs that the registry names. */
+    begun: [] as string[],
   };
 }
 

@@ -20,12 +20,7 @@ const maxLevels = 10;
 const maxInAll = 1000;
 
 /** Files of a document, with what its references by URL lead to. */
-export interface References {
-  /** Reads the JSON of a published document by its URL, the same each time. `blob`: the digest of its manifest. */
-  load: Load;
-  /** What was answered so far, by coordinate and range. */
-  dependencies(): Dependency[];
-}
+export type References = ReturnType<typeof openReferences>;
 
 /**
  * Lets a document refer to others of this registry by URL. `reader`: with whose rights; default: those
@@ -37,7 +32,7 @@ export function openReferences(
   referrer: Referrer,
   read: Load,
   reader?: Principal,
-): References {
+) {
   const { url } = registry.config;
   const given = new Map<string, Dependency>();
   let asked = 0;
@@ -83,8 +78,10 @@ export function openReferences(
   }
 
   return {
+    /** Reads the JSON of a published document by its URL, the same each time. `blob`: the digest of its manifest. */
     load: loadWith(read, openOnce),
-    dependencies: () => [...given.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each),
+    /** What was answered so far, by coordinate and range. */
+    dependencies: (): Dependency[] => [...given.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each),
   };
 }
 

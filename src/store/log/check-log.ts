@@ -59,7 +59,7 @@ export async function checkLog(
   log: string,
   { entry: found, damaged }: LogCheckListener,
 ): Promise<CheckedLog> {
-  const state = createState({ records: new Map(), sequence: 0, digest: null, index: null, size: 0 });
+  const state = createState();
   let isSound = true;
   let previous: SealedEntry['previous'] = null;
   let last = 0;

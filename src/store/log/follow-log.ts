@@ -230,17 +230,15 @@ async function findTip(bucket: Bucket, partition: string): Promise<{ newest: num
 
 /** The state that the index of an entry leads to. Empty if the entry names none, or if it cannot be read: then all entries are read. */
 async function openSummary(objects: Objects, tip: SealedEntry | null): Promise<State> {
-  const empty = () => createState({ records: new Map(), sequence: 0, digest: null, index: null, size: 0 });
-  if (tip === null || tip.index === null) return empty();
+  if (tip === null || tip.index === null) return createState();
   try {
     const index = await readIndex(objects, tip.index);
     const { checkpoint, segments } = index;
     const pace = createPacer();
     const state =
       checkpoint === null
-        ? empty()
-        : createState({
-            records: await readFrames(objects, checkpoint.frames),
+        ? createState()
+        : createState(await readFrames(objects, checkpoint.frames), {
             sequence: checkpoint.sequence,
             digest: checkpoint.digest,
             index: tip.index,
@@ -255,6 +253,6 @@ async function openSummary(objects: Objects, tip: SealedEntry | null): Promise<S
     return state;
   } catch (error) {
     if (!isRegistryError(error, 'corrupt')) throw error;
-    return empty();
+    return createState();
   }
 }

@@ -132,37 +132,22 @@ export function changesTo(
   return [...changes, { ...change, value: rest, list: list.field }];
 }
 
-/** What the entries of a log lead to: its records as they are now. */
-export interface State {
-  /** Number and digest of the newest applied entry. */
-  readonly sequence: number;
-  readonly digest: Digest | null;
-  /** The index that the newest entry names. */
-  readonly index: Digest | null;
-  /** Bytes that the records as they are now take, roughly. */
-  readonly size: number;
-  get(name: string): HeldRecord | null;
-  /** The names with the prefix (after the name `after`), in order. */
-  names(prefix: string, after?: string): string[];
-  /** Applies the next entry. `bytes`: its length. */
-  apply(entry: SealedEntry, bytes: number): void;
-  /** Applies the next entry, whose records are known already. */
-  adopt(records: ReadonlyMap<string, HeldRecord>, entry: SealedEntry, bytes: number): void;
-  /** Calls the listener with each entry that is applied from now on, and its records before it. */
-  listen(listener: (entry: SealedEntry, before: ReadonlyMap<string, HeldRecord | null>) => void): void;
-  /** Every record with its name. */
-  records(): [string, HeldRecord][];
-}
+/** See `createState`. */
+export type State = ReturnType<typeof createState>;
 
-/** What a state begins with: the records of a checkpoint. */
-export interface StateStart extends Pick<State, 'sequence' | 'digest' | 'index' | 'size'> {
-  records: Map<string, HeldRecord>;
-}
+type Listener = (entry: SealedEntry, before: ReadonlyMap<string, HeldRecord | null>) => void;
 
-export function createState(start: StateStart): State {
-  const { records } = start;
-  let { sequence, digest, index, size } = start;
-  const listeners: Parameters<State['listen']>[0][] = [];
+/** What the entries of a log lead to: its records as they are now. `records`: those of a checkpoint, which it begins with. */
+export function createState(
+  records: Map<string, HeldRecord> = new Map(),
+  { sequence, digest, index, size }: { sequence: number; digest: Digest | null; index: Digest | null; size: number } = {
+    sequence: 0,
+    digest: null,
+    index: null,
+    size: 0,
+  },
+) {
+  const listeners: Listener[] = [];
   /** Bytes that a record's change took in the log; absent where a checkpoint holds it. */
   const weights = new Map<string, number>();
   /** All names in order; null until they are asked for. */
@@ -203,20 +188,24 @@ export function createState(start: StateStart): State {
   }
 
   return {
+    /** Number and digest of the newest applied entry. */
     get sequence() {
       return sequence;
     },
     get digest() {
       return digest;
     },
+    /** The index that the newest entry names. */
     get index() {
       return index;
     },
+    /** Bytes that the records as they are now take, roughly. */
     get size() {
       return size;
     },
-    get: (name) => records.get(name) ?? null,
-    names(prefix, after) {
+    get: (name: string): HeldRecord | null => records.get(name) ?? null,
+    /** The names with the prefix (after the name `after`), in order. */
+    names(prefix: string, after?: string): string[] {
       const all = inOrder();
       const names: string[] = [];
       const from =
@@ -224,12 +213,16 @@ export function createState(start: StateStart): State {
       for (let at = from; all[at]?.order.startsWith(prefix); at++) names.push(all[at]!.order);
       return names;
     },
-    apply(entry, bytes) {
+    /** Applies the next entry. `bytes`: its length. */
+    apply(entry: SealedEntry, bytes: number): void {
       const current = (name: string): HeldRecord | null => records.get(name) ?? null;
       advance(recordsAfter(entry.changes, entry, current), entry, bytes);
     },
+    /** Applies the next entry, whose records are known already. */
     adopt: advance,
-    listen: (listener) => void listeners.push(listener),
+    /** Calls the listener with each entry that is applied from now on, and its records before it. */
+    listen: (listener: Listener) => void listeners.push(listener),
+    /** Every record with its name. */
     records: () => [...records],
   };
 }
