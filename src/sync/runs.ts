@@ -48,16 +48,9 @@ export async function findRun(registry: Registry, org: string, id: string): Prom
   return (await registry.refs.read<Run>(runRef(org, id)))?.value ?? null;
 }
 
-/** The runs of an organization, newest first. */
-export async function listRuns(registry: Registry, org: string): Promise<Run[]> {
-  const names = await Array.fromAsync(registry.refs.list(`runs/${org}/`));
-  const runs = await Promise.all(names.reverse().map((name) => readAmong<Run>(registry, name)));
-  return runs.flatMap((generation) => generation?.value ?? []);
-}
-
 /** Marks runs as failed when the process of this machine that ran them has crashed. */
 export async function closeAbandonedRuns(registry: Registry, org: string): Promise<void> {
-  for (const run of await listRuns(registry, org)) {
+  for await (const run of newestRuns(registry, org, null)) {
     const isOpen = run.state === 'queued' || run.state === 'running';
     if (!isOpen || isAlive(run.process)) continue;
     const detail =

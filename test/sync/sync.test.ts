@@ -8,7 +8,7 @@ import type { Registry } from '../../src/registry/registry.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 import { follow } from '../../src/sync/follow.ts';
 import { syncRepository } from '../../src/sync/sync.ts';
-import { closeAbandonedRuns, listRuns, newRun, recordRun } from '../../src/sync/runs.ts';
+import { closeAbandonedRuns, newestRuns, newRun, recordRun } from '../../src/sync/runs.ts';
 import { findResource } from '../../src/registry/lives.ts';
 import { listReadable } from '../../src/registry/readable.ts';
 import { connectRecord, disconnectRecord, readConnection, relinkResource } from '../../src/sync/connect.ts';
@@ -929,7 +929,7 @@ describe('the queue', () => {
     expect(second.run.id).not.toBe(first.run.id);
     expect(third.run.id).toBe(second.run.id);
     await Promise.all([first.done, second.done]);
-    expect(await listRuns(registry, 'acme')).toHaveLength(2);
+    expect(await Array.fromAsync(newestRuns(registry, 'acme', null))).toHaveLength(2);
   });
 
   test('runs of a process that is gone are closed', async () => {
@@ -940,7 +940,9 @@ describe('the queue', () => {
       const run = { ...newRun(registry, await repository(), 'x'.repeat(16), 'manual'), process };
       await recordRun(registry, { ...run, state: 'running' });
       await closeAbandonedRuns(registry, 'acme');
-      expect((await listRuns(registry, 'acme')).find(({ id }) => id === run.id)).toMatchObject({ state: 'failed' });
+      expect((await Array.fromAsync(newestRuns(registry, 'acme', null))).find(({ id }) => id === run.id)).toMatchObject(
+        { state: 'failed' },
+      );
     }
   });
 });

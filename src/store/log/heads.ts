@@ -86,8 +86,6 @@ export async function deleteOlderHeads(bucket: Bucket, key: string): Promise<voi
 export function createHeads(bucket: Bucket, { now, uniqueId, headEvery, failed = () => undefined }: RecordsOptions) {
   /** The newest head of each log, as far as is known here. */
   const newest = new Map<string, number>();
-  /** Heads that are stored, and older than the newest. */
-  const stored = new Map<string, string[]>();
   const waiting = new Map<string, Head>();
   let loading: Promise<void> | null = null;
   let writing: Promise<void> | null = null;
@@ -100,9 +98,7 @@ export function createHeads(bucket: Bucket, { now, uniqueId, headEvery, failed =
   async function load(): Promise<void> {
     for await (const key of listHeadKeys(bucket)) {
       const head = parseHeadKey(key);
-      if (head === null) continue;
-      note(head);
-      stored.getOrInsert(head.log, []).push(key);
+      if (head !== null) note(head);
     }
   }
 
@@ -117,10 +113,7 @@ export function createHeads(bucket: Bucket, { now, uniqueId, headEvery, failed =
 
   async function write(head: Head): Promise<void> {
     const key = await putHead(bucket, head, { writeId: uniqueId(), at: now().toISOString() });
-    const older = stored.get(head.log) ?? [];
-    stored.set(head.log, [key]);
-    // Newer keys sort first.
-    for (const other of older) if (other > key) await bucket.delete(other);
+    await deleteOlderHeads(bucket, key);
   }
 
   async function writeAll(): Promise<void> {

@@ -37,13 +37,14 @@ export async function* changesSince(
 
 /** All changes of a log, oldest first. */
 export function createTrail(bucket: Bucket, objects: Objects, partition: string, state: State) {
-  let notes: Noted[] | null = null;
-  let reading: Promise<Noted[]> | null = null;
-  /** Entries that came while the log was read. */
-  const late: SealedEntry[] = [];
+  let trail: Promise<Noted[]> | null = null;
+  let length = 0;
+  // Entries that come while the log is read are added after what is read, and before anybody gets it.
   state.listen((entry) => {
-    if (notes !== null) notes.push(...notesOf(entry));
-    else if (reading !== null) late.push(entry);
+    trail?.then(
+      (notes) => (length = notes.push(...notesOf(entry))),
+      () => undefined,
+    );
   });
 
   async function readAll(): Promise<Noted[]> {
@@ -55,23 +56,21 @@ export function createTrail(bucket: Bucket, objects: Objects, partition: string,
       for (const note of notesOf(entry)) entries.push(intern(note));
       await pace(bytes);
     }
-    for (const entry of late) if (entry.sequence > end) entries.push(...notesOf(entry));
-    notes = entries;
+    length = entries.length;
     return entries;
   }
 
   return {
     /** Reads the log when it is first called. After that the list grows with the log. */
-    async read(): Promise<readonly Noted[]> {
-      if (notes !== null) return notes;
-      reading ??= readAll().finally(() => {
-        reading = null;
-        late.length = 0;
+    read(): Promise<readonly Noted[]> {
+      trail ??= readAll().catch((error: unknown) => {
+        trail = null;
+        throw error;
       });
-      return reading;
+      return trail;
     },
     /** Number of changes in memory. */
-    length: () => notes?.length ?? 0,
+    length: () => length,
   };
 }
 
