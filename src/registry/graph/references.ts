@@ -19,9 +19,6 @@ const maxDirect = 100;
 const maxLevels = 10;
 const maxInAll = 1000;
 
-/** Files of a document, with what its references by URL lead to. */
-export type References = ReturnType<typeof openReferences>;
-
 /**
  * Lets a document refer to others of this registry by URL. `reader`: with whose rights; default: those
  * of the organization. A public document refers to public ones only, and to no others of other

@@ -28,7 +28,7 @@ export async function currentId(registry: Registry, org: string, id: string): Pr
 /**
  * Before the first sync of a repository: if the organization followed it under another name, it
  * goes on from there. Asks the host for its id only where another repository of that host is known
- * by one. If the host does not answer now, a later look (`Renames`) finds out. Resolves to the
+ * by one. If the host does not answer now, a later look (`createRenames`) finds out. Resolves to the
  * record as it is then.
  */
 export async function goOnFromFormer(

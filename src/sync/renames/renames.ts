@@ -16,9 +16,6 @@ const looksAtOnce = 4;
 /** Looks at a host that may fail one after the other before the others are left for later. */
 const maxFailures = 3;
 
-/** See `createRenames`. */
-export type Renames = ReturnType<typeof createRenames>;
-
 /** Follows single repositories to the names that they get on their hosts. `request`: the sync of a repository. */
 export function createRenames(
   registry: Registry,
