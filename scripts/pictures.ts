@@ -1,8 +1,8 @@
 /**
- * The pictures of docs/reference-pages.md: one operation in Stele and beside it in Redoc, Scalar and Swagger UI, and large documents.
- * Pictures of the console and of other pages are those of `node scripts/axe.ts --pictures`.
+ * The pictures of README.md, of docs/visual-language.md and of docs/reference-pages.md: one operation in Stele, and beside it in Redoc,
+ * Scalar and Swagger UI. Pictures of the console and of other pages are those of `node scripts/axe.ts --pictures`.
  *
- *   node scripts/pictures.ts --peers folder/node_modules [--out docs] [--only stele]
+ *   node scripts/pictures.ts [--peers folder/node_modules] [--out docs] [--only look/]
  *
  * The folder has `redoc`, `@scalar/api-reference` and `swagger-ui-dist` of npm.
  */
@@ -47,24 +47,54 @@ await using site = await openSite({ organizations: { acme: { name: 'Acme' } } })
 const browser = await chromium.launch({ executablePath: executablePath!, args: chromiumArgs });
 const wide = { width: 1440, height: 1000 };
 const narrow = { width: 390, height: 844 };
+const screen = { width: 1440, height: 900 };
 
 await site.publish('@acme/apis/train', 'train.yaml', train);
-await picture('stele-head', `${site.url}/@acme/apis/train`, '.intro', wide);
-await picture('stele', `${site.url}/@acme/apis/train#operation/create-booking-payment`, '.try-it', wide);
-await picture('stele-body', `${site.url}/@acme/apis/train#operation/create-booking`, '.try-it', wide);
-await picture('stele-narrow', `${site.url}/@acme/apis/train#operation/create-booking-payment`, '.try-it', narrow);
-await picture('stele-head-narrow', `${site.url}/@acme/apis/train`, '.intro', narrow);
+const museum = readFileSync(join(corpus, 'company/museum-3.1.yaml'), 'utf8');
+const origin = {
+  repository: 'https://github.com/acme/apis.git',
+  commit: '0123456789abcdef0123456789abcdef01234567',
+  note: { author: 'Ana Müller', subject: 'Rename /museum-hours' },
+};
+for (const version of ['1.0.0', '1.1.0', '2.0.0']) {
+  const text = museum.replace(/version: .*/, `version: ${version}`);
+  const changed = version === '2.0.0' ? text.replace('  /museum-hours:', '  /hours:') : text;
+  await site.publish('@acme/apis/museum', 'museum.yaml', changed, origin);
+}
+const museumAt = `${site.url}/@acme/apis/museum`;
+const create = `${museumAt}#operation/createSpecialEvent`;
+await picture('readme-light.jpg', museumAt, '.ask', { width: 1280, height: 720 });
+await picture('readme-dark.jpg', museumAt, '.ask', { width: 1280, height: 720 }, 'dark');
+await picture('look/operation-wide-light.png', create, '.try-it', screen);
+await picture('look/operation-narrow-dark.png', create, '.try-it', narrow, 'dark');
+await picture('look/changes-wide-light.png', `${museumAt}@2.0.0/diff`, 'main', screen);
+await picture('look/versions-narrow-dark.png', `${museumAt}/versions`, 'main', narrow, 'dark');
+await picture('reference-stele-head.jpg', `${site.url}/@acme/apis/train`, '.intro', wide);
+await picture('reference-stele.jpg', `${site.url}/@acme/apis/train#operation/create-booking-payment`, '.try-it', wide);
+await picture('reference-stele-body.jpg', `${site.url}/@acme/apis/train#operation/create-booking`, '.try-it', wide);
+await picture(
+  'reference-stele-narrow.jpg',
+  `${site.url}/@acme/apis/train#operation/create-booking-payment`,
+  '.try-it',
+  narrow,
+);
+await picture('reference-stele-head-narrow.jpg', `${site.url}/@acme/apis/train`, '.intro', narrow);
 if (peers !== '') {
   const payment = 'tag/Payments/operation/create-booking-payment';
-  await picture('redoc', `${elsewhere}/redoc#${payment}`, `[id="${payment}"]`, wide);
-  await picture('redoc-head', `${elsewhere}/redoc`, '[id^="tag/"]', wide);
-  await picture('redoc-body', `${elsewhere}/redoc#tag/Bookings/operation/create-booking`, '[id^="tag/"]', wide);
+  await picture('reference-redoc.jpg', `${elsewhere}/redoc#${payment}`, `[id="${payment}"]`, wide);
+  await picture('reference-redoc-head.jpg', `${elsewhere}/redoc`, '[id^="tag/"]', wide);
+  await picture(
+    'reference-redoc-body.jpg',
+    `${elsewhere}/redoc#tag/Bookings/operation/create-booking`,
+    '[id^="tag/"]',
+    wide,
+  );
   const scalar = 'tag/payments/POST/bookings/{bookingId}/payment';
-  await picture('scalar', `${elsewhere}/scalar#${scalar}`, '[id*="tag/"]', wide);
-  await picture('scalar-head', `${elsewhere}/scalar`, '[id*="tag/"]', wide);
-  await picture('scalar-body', `${elsewhere}/scalar#tag/bookings/POST/bookings`, '[id*="tag/"]', wide);
+  await picture('reference-scalar.jpg', `${elsewhere}/scalar#${scalar}`, '[id*="tag/"]', wide);
+  await picture('reference-scalar-head.jpg', `${elsewhere}/scalar`, '[id*="tag/"]', wide);
+  await picture('reference-scalar-body.jpg', `${elsewhere}/scalar#tag/bookings/POST/bookings`, '[id*="tag/"]', wide);
   const block = '#operations-Payments-create-booking-payment';
-  await picture('swagger', `${elsewhere}/swagger#/Payments/create-booking-payment`, block, wide);
+  await picture('reference-swagger.jpg', `${elsewhere}/swagger#/Payments/create-booking-payment`, block, wide);
 }
 await browser.close();
 server.close();
@@ -79,15 +109,23 @@ function pageWith(body: string) {
 }
 
 /** The first screen at an address, once what is looked for is there and nothing moves any more. */
-async function picture(name: string, url: string, ready: string, viewport: typeof wide): Promise<void> {
-  if (!name.startsWith(only)) return;
-  const page: Page = await browser.newPage({ viewport, colorScheme: argv['theme'] ?? 'light' });
-  await page.goto(url);
+async function picture(
+  file: string,
+  url: string,
+  ready: string,
+  viewport: typeof wide,
+  colorScheme: 'light' | 'dark' = 'light',
+): Promise<void> {
+  if (!file.startsWith(only)) return;
+  const page: Page = await browser.newPage({ viewport, colorScheme });
+  do await page.goto(url);
+  while ((await page.content()).includes('data-reload'));
   await page.locator(ready).first().waitFor({ state: 'attached', timeout: 180_000 });
   await page.evaluate(`document.fonts.ready`);
   await page.waitForLoadState('networkidle');
   await page.waitForTimeout(1500);
-  await page.screenshot({ path: join(out, `reference-${name}.jpg`), type: 'jpeg', quality: 70 });
+  const path = join(out, file);
+  await page.screenshot(file.endsWith('.png') ? { path } : { path, type: 'jpeg', quality: 70 });
   await page.close();
-  echo(name);
+  echo(file);
 }
