@@ -25,7 +25,7 @@ await signIn(writer.page, world.url, 'bob');
 await writer.page.waitForURL(`${world.url}/console/acme`);
 await using watched = await world.browser.open({ viewport: { width: 1440, height: 900 } });
 let { page } = watched;
-watched.context.setDefaultTimeout(10_000);
+watched.context.setDefaultTimeout(60_000);
 const overview = `${world.url}/console/acme`;
 await signIn(page, world.url, 'ann');
 await page.waitForURL(overview);

@@ -235,11 +235,9 @@ function askOf({ document, security }: Page, { security: all }: Api): object {
   const schemes = all
     .filter(({ name }) => needed.includes(name))
     .slice(0, 3)
-    .map(({ name, scheme }) => {
-      const { type, flow, flows, authorizationUrl, tokenUrl, scopes } = scheme;
-      const oauth = type === 'oauth2' ? { flow, flows, authorizationUrl, tokenUrl, scopes } : null;
-      const words = ['type', 'scheme', 'name'].map((key) => textOf(scheme[key]).slice(0, 100));
-      return [name, ...words, ...(oauth !== null && JSON.stringify(oauth).length <= longestFlows ? [oauth] : [])];
+    .map(({ name, scheme: { description: _, ...scheme } }) => {
+      const oauth = scheme['type'] === 'oauth2' && JSON.stringify(scheme).length <= longestFlows ? [scheme] : [];
+      return [name, ...['type', 'scheme', 'name'].map((key) => textOf(scheme[key]).slice(0, 100)), ...oauth];
     });
   const hasOthers = schemes.length < all.length || schemes.some(([, type, , , oauth]) => type === 'oauth2' && !oauth);
   return { servers, schemes, isMore: hasOthers || servers.some(([url]) => url.includes('{')) };

@@ -1,7 +1,7 @@
 import { exampleText, type Example } from '../schema/example.ts';
 import { isSmall, sampleOf } from '../schema/sample-value.ts';
 import { markup, nothing, type Html, outsideLink } from '../html.ts';
-import { isJson, type Media, type OperationView, type Requirement, type Response } from './operation-view.ts';
+import { isJson, type OperationView, type Requirement, type Response } from './operation-view.ts';
 import type { ApiOperation } from './list-operations.ts';
 import { listOf, objectOf, textOf } from '../json-value.ts';
 import type { Page } from '../page.ts';
@@ -32,18 +32,17 @@ export function samplesHtml(
     (one) =>
       markup`<details class="example request"><summary>${nameText(one.type, 100)}</summary>${curl(one)}</details>`,
   );
-  const bodies = (view.body?.media ?? []).flatMap((media) => bodyExamples(media));
+  const bodies = (view.body?.media ?? []).flatMap((media) => media.examples);
   // The first is in the request already, if it is small.
   const [main] = bodies;
-  const isShown =
-    !operation.isWebhook && main !== undefined && main.example.isElsewhere !== true && isSmall(main.example.value);
+  const isShown = !operation.isWebhook && main !== undefined && main.isElsewhere !== true && isSmall(main.value);
   const others = bodies.slice(isShown ? 1 : 0);
-  const name = isShown && others.length > 0 ? main.example.name.slice(0, 300) : '';
+  const name = isShown && others.length > 0 ? main.name.slice(0, 300) : '';
   const answers = view.responses.flatMap((response) => answersOf(schemas, response)).slice(0, maxAnswers);
   const shown = others.length === 0 && operation.isWebhook ? payloads(schemas, view) : others;
   if (operation.isWebhook && shown.length + answers.length === 0) return nothing;
-  const examples = shown.slice(0, maxExamples).map(({ example, media }, at) => {
-    const title = markup`Body: ${example.name.slice(0, 300) || nameText(media.types[0] ?? '', 100)}`;
+  const examples = shown.slice(0, maxExamples).map((example, at) => {
+    const title = markup`Body: ${example.name.slice(0, 300) || nameText(example.type ?? '', 100)}`;
     const inside = exampleHtml(title, example);
     // A receiver of a webhook looks for the sent body first.
     return operation.isWebhook && at === 0
@@ -68,14 +67,8 @@ function writtenCode({ value }: ApiOperation): Html[] {
 }
 
 /** The body that a webhook sends, made from its schema as a response is. */
-function payloads(schemas: Page['schemas'], { body }: OperationView): { media: Media; example: Example }[] {
-  return bodyTypes(body?.media).flatMap((one) =>
-    generated(schemas, one).map((example) => ({ media: one.media, example })),
-  );
-}
-
-function bodyExamples(media: Media): { media: Media; example: Example }[] {
-  return media.examples.map((example) => ({ media, example }));
+function payloads(schemas: Page['schemas'], { body }: OperationView): Example[] {
+  return bodyTypes(body?.media).flatMap((one) => generated(schemas, one));
 }
 
 /** The body of a response; null: it has none. */
@@ -103,12 +96,12 @@ function answersHtml(answers: readonly Answer[], anchor: string): Html {
 
 /** Summaries with what they show, of which one is open at a time. */
 export function tabsHtml(tabs: readonly Html[], name: string, opened = 0): Html {
-  const all = tabs.map((tab, at) => {
-    if (tabs.length === 1) return markup`<details class="answer" open>${tab}</details>`;
-    return at === opened
+  if (tabs.length === 1) return markup`<div class="answers"><details class="answer" open>${tabs}</details></div>`;
+  const all = tabs.map((tab, at) =>
+    at === opened
       ? markup`<details class="answer" name="${name}" open>${tab}</details>`
-      : markup`<details class="answer" name="${name}">${tab}</details>`;
-  });
+      : markup`<details class="answer" name="${name}">${tab}</details>`,
+  );
   return markup`<div class="answers">${all}</div>`;
 }
 
@@ -141,7 +134,7 @@ function generated(schemas: Page['schemas'], { media, type }: BodyType): Example
   const given = media.examples.map(({ value }) => value).find((one) => typeof one === 'object' && isSmall(one));
   const isOfJson = isJson(type) || type === '*/*';
   const value = isOfJson ? sampleOf(schemas, media.schema, 'response') : bodyText(schemas, media, type, given);
-  return value !== null && (typeof value === 'object' || !isOfJson) ? [{ name: '', value }] : [];
+  return value !== null && (typeof value === 'object' || !isOfJson) ? [{ name: '', value, type }] : [];
 }
 
 /** The inside of a fold with an example. */
