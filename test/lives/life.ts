@@ -11,6 +11,7 @@ import {
   type Overlay,
   type Resource,
 } from './model.ts';
+import type { References } from './reference-verbs.ts';
 import type { Answer, LifeWorld, Sent } from './world.ts';
 
 /** A repository that is followed, as git has it. */
@@ -83,6 +84,7 @@ export interface Life {
   repos: Map<string, Repo>;
   /** The overlay of the repository with two audiences. */
   overlay: Overlay;
+  references: References;
   /** The leaves of the public log that were seen last. */
   logSize: number;
   /** What people watch, and since when. */

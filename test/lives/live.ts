@@ -8,6 +8,7 @@ import { createDraw, type Draw } from './draw.ts';
 import { expectedStanding, firstDoc, standingOf, syncAll, type Life, type Plan, type Repo } from './life.ts';
 import { commitFaces, firstFace } from './audience-verbs.ts';
 import { always, commit } from './git-verbs.ts';
+import { noReferences } from './reference-verbs.ts';
 import { openLifeWorld } from './world.ts';
 import { maxKeys } from './model.ts';
 import { verbs } from './verbs.ts';
@@ -81,6 +82,7 @@ async function begin(seed: number): Promise<Life> {
       repo('faces', faces, 'audience'),
     ]),
     overlay: { note: null, removes: null },
+    references: noReferences(),
     logSize: 0,
     watches: [],
     published: [],

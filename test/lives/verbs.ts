@@ -11,6 +11,7 @@ import { keepingVerbs } from './keeping-verbs.ts';
 import { gitVerbs } from './git-verbs.ts';
 import { keyVerbs } from './key-verbs.ts';
 import type { Verbs } from './life.ts';
+import { referenceVerbs } from './reference-verbs.ts';
 import { resourceVerbs } from './resource-verbs.ts';
 import { siteVerbs } from './site-verbs.ts';
 import { watchVerbs } from './watch-verbs.ts';
@@ -26,6 +27,7 @@ export const verbs: Verbs = {
   ...commandVerbs,
   ...importVerbs,
   ...approvalVerbs,
+  ...referenceVerbs,
   ...organizationVerbs,
   ...copyVerbs,
   ...lockVerbs,
