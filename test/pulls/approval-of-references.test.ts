@@ -131,6 +131,25 @@ describe('a break that comes through a reference into the registry', () => {
     expect((await whyNot()).reasons).toEqual(annAlone);
   });
 
+  test('was written by whoever named another file in the settings of the other repository', async () => {
+    const { registry, source, queue, push, whyNot } = await scene();
+    await follow(registry, 'acme', { url: other, branch: null, credential: 'git', visibility: 'public', validation: 'lenient', discover: '' }); // prettier-ignore
+    const pushMoney = async (path: string, next: string, person: typeof ann) => {
+      const tree = { 'stele.yaml': `resources:\n  - { path: ${path}, slug: money, type: schemas }\n`, '.steleignore': '*\n', 'money.json': money(), 'next.json': next }; // prettier-ignore
+      source.push(other, tree, { people: [person, person] });
+      return (await queue.request('acme', repositoryId(other, null), 'manual')).done;
+    };
+    await pushMoney('money.json', money('amount'), cid);
+    await push('one');
+    await pushMoney('money.json', `${money('amount')}\n`, bob);
+    expect((await pushMoney('next.json', `${money('amount')}\n`, ann)).documents).toMatchObject([
+      { outcome: 'published' },
+    ]);
+    expect((await push('two')).documents).toMatchObject([{ outcome: 'waiting' }]);
+    const mine = 'You wrote it. Somebody else has to decide.';
+    expect((await whyNot()).reasons).toEqual([mine, mine, null]);
+  });
+
   const job = { issuer: 'https://ci.test', subject: 's', repository: 'r', commit: null, ref: null, workflow: null, run: null }; // prettier-ignore
   test.each([
     ['made a key that somebody else revoked since', undefined, byAnn],

@@ -38,10 +38,8 @@ export async function authorsOf(
   const others = await authorsBehind(registry, dependencies, old?.dependencies ?? []);
   if (snapshot.writers === undefined)
     return [...(await makersOf(registry, coordinate.org, author.actor, job)), ...others];
-  // Its settings say which file is published, and what of it.
-  const isNamed = view !== undefined || old?.view !== undefined || old?.provenance.path !== entry;
   const named = [
-    ...(isNamed && settings !== undefined ? [settings] : []),
+    ...(settings !== undefined && isOfSettings(old, entry, view) ? [settings] : []),
     ...files.map(({ path }) => path),
     ...exemptions.map(({ at }) => at.file),
   ];
@@ -49,6 +47,11 @@ export async function authorsOf(
   const signer = await signerOf(registry, coordinate.org, snapshot.signature);
   const all = [...writers, ...(signer === null ? [] : [{ name: signer.name }]), ...others];
   return all.length === 0 ? [{}] : all;
+}
+
+/** Whether the settings say what is new: which file is published, or what of it. */
+function isOfSettings(old: ArtifactConfig | null, path: string, view: ArtifactConfig['view']): boolean {
+  return view !== undefined || old?.view !== undefined || old?.provenance.path !== path;
 }
 
 /** Who changed one of these files, or of those of an older version, since that version. */
@@ -118,9 +121,9 @@ async function authorsBetween(
   const resource = await findResource(registry, coordinate);
   if (resource !== null && commit !== null && !job) {
     const remote = await remoteOf(registry, await whereFrom(registry, resource, now));
-    // The settings of a view stand beside the file, or above it.
+    // The settings stand beside the file, or above it.
     const above = path.split('/').map((_, depth, all) => [...all.slice(0, depth), 'stele.yaml'].join('/'));
-    const paths = [...(now.view || old.view ? above : []), ...Object.keys(blobs)];
+    const paths = [...(isOfSettings(old, path, now.view) ? above : []), ...Object.keys(blobs)];
     authors.push(...(await writersOf(await registry.source.snapshot(remote, commit), old, paths)));
     if (signer) authors.push({ name: signer.name });
   }
