@@ -131,6 +131,25 @@ describe('a break that comes through a reference into the registry', () => {
     expect((await whyNot()).reasons).toEqual(annAlone);
   });
 
+  test('was written by whoever pushed it before somebody uploaded the document: nothing says who that was', async () => {
+    const { registry, source, queue, upload, push, whyNot } = await scene();
+    await follow(registry, 'acme', { url: other, branch: null, credential: 'git', visibility: 'public', validation: 'lenient', discover: '' }); // prettier-ignore
+    const pushMoney = async (text: string) => {
+      const tree = { 'stele.yaml': 'resources:\n  - { path: money.json, slug: money, type: schemas }\n', 'money.json': text }; // prettier-ignore
+      source.push(other, tree, { people: [ann, ann] });
+      return (await queue.request('acme', repositoryId(other, null), 'manual')).done;
+    };
+    await pushMoney(money());
+    await push('one');
+    await pushMoney(money('amount'));
+    await upload('1.9.0', ['amount', 'currency'], `user:https://login.test#${bob.name}`);
+    await push('two');
+    const { reasons, held } = await whyNot();
+    expect(reasons[0]).toContain('Nothing says who wrote it');
+    expect(reasons[1]).toBe('You wrote it. Somebody else has to decide.');
+    expect(held.held.authors).toContainEqual({});
+  });
+
   test('was written by whoever named another file in the settings of the other repository', async () => {
     const { registry, source, queue, push, whyNot } = await scene();
     await follow(registry, 'acme', { url: other, branch: null, credential: 'git', visibility: 'public', validation: 'lenient', discover: '' }); // prettier-ignore

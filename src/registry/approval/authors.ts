@@ -126,7 +126,7 @@ async function authorsBetween(
     const paths = [...(isOfSettings(old, path, now.view) ? above : []), ...Object.keys(blobs)];
     authors.push(...(await writersOf(await registry.source.snapshot(remote, commit), old, paths)));
     if (signer) authors.push({ name: signer.name });
-  }
+  } else if (changes.some(({ actor }) => actor.startsWith('sync:'))) authors.push({});
   authors.push(...(await authorsBehind(registry, now.dependencies ?? [], old.dependencies ?? [], seen)));
   const members = await listMembers(registry, coordinate.org);
   return authors.map((author) => {
