@@ -71,7 +71,7 @@ const organizationVerbs: readonly Verb<OrganizationOptions>[] = [
   {
     name: 'take',
     description: 'Take rights back.',
-    argument: ['<id>', 'id of the rights, as `stele organizations rights` prints it'],
+    argument: idOf('the rights', 'organizations rights'),
     options: [new Option('--last', 'also those of the last administrator')],
     async run({ demand }, id, { last }) {
       await demand('DELETE', `/v1/rights/${encodeURIComponent(id)}${last ? '?last=true' : ''}`);
@@ -133,7 +133,7 @@ const keyVerbs: readonly Verb<KeysOptions>[] = [
   {
     name: 'revoke',
     description: 'Revoke a key. Every process rejects it within one second.',
-    argument: ['<id>', 'id of the key, as printed by `stele keys list`'],
+    argument: idOf('the key', 'keys list'),
     options: [new Option('--last', 'also that of the last administrator')],
     async run({ demand }, id, { last }) {
       await demand('DELETE', `/v1/keys/${encodeURIComponent(id)}${last ? '?last=true' : ''}`);
@@ -161,10 +161,7 @@ interface WebhookOptions extends VerbOptions {
 
 type Endpoint = components['schemas']['Webhook'];
 
-const anEndpoint: NonNullable<Verb<WebhookOptions>['argument']> = [
-  '<id>',
-  'id of the endpoint, as `stele webhooks list` prints it',
-];
+const anEndpoint = idOf('the endpoint', 'webhooks list');
 const at = (id: string) => `/v1/webhooks/${encodeURIComponent(id)}`;
 const saySecret = ({ id, secret }: Record<string, unknown>) => {
   print(String(secret));
@@ -238,34 +235,17 @@ const webhookVerbs: readonly Verb<WebhookOptions>[] = [
 
 type Approval = components['schemas']['Approval'];
 
-const anApproval: NonNullable<Verb<VerbOptions>['argument']> = [
-  '<id>',
-  'id of the approval, as `stele approvals list` prints it',
-];
+const anApproval = idOf('the approval', 'approvals list');
 const approvalAt = (id: string) => `/v1/approvals/${encodeURIComponent(id)}`;
-
-/** To approve or to reject. */
-function decision(name: string, verdict: 'approved' | 'rejected', description: string): Verb<DecisionOptions> {
-  return {
-    name,
-    description,
-    argument: anApproval,
-    options: [
-      new Option('--reason <text>', 'why, in a sentence; the audit log and the version say it').makeOptionMandatory(),
-    ],
-    run: ({ demand }, id, { reason }) => demand('POST', approvalAt(id), { verdict, reason }),
-    say(answer) {
-      const { resource, version, source } = answer as unknown as Approval;
-      const again = { upload: 'Send it again.', import: 'Run the import again.' };
-      const next = own(again, source) ?? 'The registry looks at it again now.';
-      complain(`${asTitle(verdict)} ${resource}@${version}.${verdict === 'approved' ? ` ${next}` : ''}`);
-    },
-  };
-}
 
 interface DecisionOptions extends VerbOptions {
   reason: string;
 }
+
+const decisions = [
+  ['approve', 'approved', 'Approve what a held version breaks. Only a person who did not write it may.'],
+  ['reject', 'rejected', 'Reject what a held version breaks. The last decision counts.'],
+] as const;
 
 const approvalVerbs: readonly Verb<DecisionOptions>[] = [
   {
@@ -285,8 +265,19 @@ const approvalVerbs: readonly Verb<DecisionOptions>[] = [
     run: ({ demand }, id) => demand('GET', approvalAt(id)),
     say: (answer) => print(approvalLines(answer as unknown as Approval).join('\n')),
   },
-  decision('approve', 'approved', 'Approve what a held version breaks. Only a person who did not write it may.'),
-  decision('reject', 'rejected', 'Reject what a held version breaks. The last decision counts.'),
+  ...decisions.map(([name, verdict, description]): Verb<DecisionOptions> => ({
+    name,
+    description,
+    argument: anApproval,
+    options: [new Option('--reason <text>', 'why, in a sentence; the version says it').makeOptionMandatory()],
+    run: ({ demand }, id, { reason }) => demand('POST', approvalAt(id), { verdict, reason }),
+    say(answer) {
+      const { resource, version, source } = answer as unknown as Approval;
+      const again = { upload: 'Send it again.', import: 'Run the import again.' };
+      const next = own(again, source) ?? 'The registry looks at it again now.';
+      complain(`${asTitle(verdict)} ${resource}@${version}.${verdict === 'approved' ? ` ${next}` : ''}`);
+    },
+  })),
 ];
 
 function approvalLines({ changes, more, decisions, approvers = [], ...held }: Approval): string[] {
@@ -320,6 +311,11 @@ interface Verb<Options extends VerbOptions> {
   makesStore?: true;
   run(client: Client, id: string, options: Options): Promise<object>;
   say(answer: Record<string, unknown>, id: string, options: Options): void;
+}
+
+/** The argument of a subcommand that is about one of a list. */
+function idOf(what: string, list: string): [name: string, description: string] {
+  return ['<id>', `id of ${what}, as \`stele ${list}\` prints it`];
 }
 
 /** What is managed with subcommands: what they are for, and what `--org` means. */
