@@ -242,7 +242,7 @@ interface DecisionOptions extends VerbOptions {
   reason: string;
 }
 
-const decisions = [
+const verdicts = [
   ['approve', 'approved', 'Approve what a held version breaks. Only a person who did not write it may.'],
   ['reject', 'rejected', 'Reject what a held version breaks. The last decision counts.'],
 ] as const;
