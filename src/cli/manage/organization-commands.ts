@@ -265,7 +265,7 @@ const approvalVerbs: readonly Verb<DecisionOptions>[] = [
     run: ({ demand }, id) => demand('GET', approvalAt(id)),
     say: (answer) => print(approvalLines(answer as unknown as Approval).join('\n')),
   },
-  ...decisions.map(([name, verdict, description]): Verb<DecisionOptions> => ({
+  ...verdicts.map(([name, verdict, description]): Verb<DecisionOptions> => ({
     name,
     description,
     argument: anApproval,
