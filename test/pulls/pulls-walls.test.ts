@@ -8,6 +8,8 @@ import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 import { follow } from '../../src/sync/follow.ts';
 import { createResource } from '../../src/registry/change-resource.ts';
+import { publish } from '../../src/registry/publish.ts';
+import { createUpload } from '../../src/source/upload.ts';
 import { api, id, open, seven, url, waitFor } from './pulls-scene.ts';
 
 const hint: Hint = { kind: 'pull', repository: 'acme/apis', pull: seven, isOpen: true };
@@ -264,6 +266,29 @@ describe('the report on a pull request', () => {
         .replace(/[0-9a-f]{40}/g, '')
         .replaceAll(name, 'NAME');
     expect(await gated('secret')).toBe(await gated('absent'));
+  });
+
+  test("a private API of the repository is compared, and its organization's private ruleset checks it", async () => {
+    const scene = await open({}, { organizations: { acme: { defaults: { ruleset: '@acme/rulesets/house' } } } });
+    const house = { org: 'acme', type: 'rulesets', slug: 'house' } as const;
+    await publish(scene.registry, {
+      coordinate: house,
+      snapshot: createUpload('house.yaml', Buffer.from('rules: {}\n')),
+      entry: 'house.yaml',
+      version: '1.0.0',
+      onConflict: 'reject',
+      latest: true,
+      dryRun: false,
+      create: { visibility: 'private' },
+      author,
+    });
+    const settings = 'resources:\n  - {path: pay.yaml, slug: pay, visibility: private}\n';
+    const files = (text: string) => ({ 'stele.yaml': settings, 'pay.yaml': text });
+    scene.source.push(url, files(api('1.0.0', 'ok: true\npaths: {/a: {get: {}}, /b: {get: {}}}')));
+    await scene.sync();
+    await waitFor(() => expect(scene.host.told).toHaveLength(1));
+    const [pay] = await check(files(api('1.1.0', 'ok: true\npaths: {/a: {get: {}}}')), scene);
+    expect(pay?.title).toBe('Would be published as 1.1.0, 1 breaking change since 1.0.0');
   });
 
   test('the title of a document does not reveal private names either', async () => {
