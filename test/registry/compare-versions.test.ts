@@ -30,6 +30,29 @@ test('a comparison over the limits is tried again after a minute, however many a
   expect(tries).toBe(2);
 });
 
+test('what was compared when it was published is read; what exceeded the limits then is tried again', async () => {
+  const plain = createTestRegistry();
+  let isTooLarge = false;
+  let tries = 0;
+  const compare: Registry['compiler']['compare'] = async (...given) => {
+    tries++;
+    return isTooLarge ? notCompared('Too large.') : plain.compiler.compare(...given);
+  };
+  const registry = { ...plain, compiler: { ...plain.compiler, compare } };
+  await publishVersion(registry, '@acme/apis/pay', '1.0.0');
+  await publishVersion(registry, '@acme/apis/pay', '2.0.0');
+  isTooLarge = true;
+  await publishVersion(registry, '@acme/apis/pay', '3.0.0');
+  isTooLarge = false;
+  const granted = (await grantRead(registry, anonymous, { org: 'acme', type: 'apis', slug: 'pay' }))!;
+  const version = (label: string) => grantVersion(granted, { kind: 'version', version: label })!.granted;
+  tries = 0;
+  expect((await comparisonOf(registry, version('1.0.0'), version('2.0.0'))).reason).toBeNull();
+  expect(tries).toBe(0);
+  expect((await comparisonOf(registry, version('2.0.0'), version('3.0.0'))).reason).toBeNull();
+  expect(tries).toBe(1);
+});
+
 test('what took too long to compare is published, stored nowhere, and compared when somebody asks', async () => {
   const plain = createTestRegistry();
   let isSlow = true;
