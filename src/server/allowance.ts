@@ -55,20 +55,9 @@ export interface Left {
   seconds: number;
 }
 
-/** Counts one use for the name and returns what remains. */
-export type Allowance = (name: string) => Left;
-
-/** Allows `limit` uses of a kind for each name in each window of `window` seconds (`createCount`). */
-export function createAllowance(
-  kind: string,
-  { limit, window }: { limit: number; window: number },
-  among: Pick<Registry, 'monotonic'> & { peers?: Peers | undefined },
-): Allowance {
-  const count = createCount(kind, window * 1000, among);
-  return (name) => {
-    const { uses, milliseconds } = count(name);
-    return { remaining: limit - uses, seconds: Math.max(1, Math.ceil(milliseconds / 1000)) };
-  };
+/** What remains of a limit after a use. */
+export function leftOf(limit: number, { uses, milliseconds }: ReturnType<Count>): Left {
+  return { remaining: limit - uses, seconds: Math.max(1, Math.ceil(milliseconds / 1000)) };
 }
 
 /** Counts a request for its client address. Throws `rate_limited` above the limit, after `show` has got what remains. */
@@ -82,9 +71,9 @@ export function limitAddresses(
   { registry, peers }: { registry: Pick<Registry, 'config' | 'monotonic'>; peers?: Peers | undefined },
 ): AddressLimit {
   const { config, monotonic } = registry;
-  const allowance = createAllowance(kind, { limit, window: config.rateLimit.window }, { monotonic, peers });
+  const count = createCount(kind, config.rateLimit.window * 1000, { monotonic, peers });
   return (request, show) => {
-    const left = allowance(limitedName(request, config.proxies));
+    const left = leftOf(limit, count(limitedName(request, config.proxies)));
     show?.(left);
     if (left.remaining < 0) throw new RegistryError('rate_limited', message, { retryAfter: left.seconds });
   };

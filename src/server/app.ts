@@ -1,7 +1,6 @@
 import { type IncomingMessage, type RequestListener, Agent, createServer, request as send } from 'node:http';
 import { inspect } from 'node:util';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response, Router } from 'express';
-import helmet from 'helmet';
 import { RegistryError } from '../model/errors.ts';
 import type { Log, Registry } from '../registry/registry.ts';
 import { createSearch } from '../search/search.ts';
@@ -15,6 +14,7 @@ import { createPublicLogRoutes } from './read/public-log-handler.ts';
 import { sendProblem, isProblemCode, problemTypes, type ProblemCode, nothingHere } from './error-answers.ts';
 import { type AnswerEarly, createHits, type Hits } from './fast-path.ts';
 import { keepAliveTimeout, type App } from './listen.ts';
+import { defaultHeaders } from './headers.ts';
 import { createHealth } from './health.ts';
 import { createMcpRoutes } from './mcp/mcp-handler.ts';
 import { createMetrics, createObserver, type Observer } from './observe.ts';
@@ -122,8 +122,9 @@ function createOthers(
   app.enable('strict routing');
   app.set('query parser', 'simple');
   app.set('trust proxy', context.registry.config.proxies);
-  app.use(secureHeaders(context.url));
+  const secure = defaultHeaders(context.url);
   app.use(async (request, response, next) => {
+    response.set(secure);
     response.setHeader('X-Request-Id', requestIdOf(request));
     await authenticate(request);
     next();
@@ -151,17 +152,6 @@ function createOthers(
   app.use(((error, request, response, _next) =>
     sendProblem(context, request, response, error)) satisfies ErrorRequestHandler);
   return app;
-}
-
-/** Default security headers. Parts that send pages relax them for themselves. */
-function secureHeaders(url: string): express.RequestHandler {
-  return helmet({
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: { defaultSrc: ["'none'"], baseUri: ["'none'"], formAction: ["'none'"], frameAncestors: ["'none'"] },
-    },
-    strictTransportSecurity: url.startsWith('https:'),
-  });
 }
 
 /** The route pattern of an Express request. Their number is finite, whatever clients request. */

@@ -16,6 +16,17 @@ export const securityHeaders: Fields = {
   'Referrer-Policy': 'no-referrer',
 };
 
+/** Those of every response but reads; what sends pages relaxes them for itself. */
+export function defaultHeaders(url: string): Fields {
+  return {
+    ...securityHeaders,
+    'Content-Security-Policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    ...(url.startsWith('https:') && { 'Strict-Transport-Security': 'max-age=31536000; includeSubDomains' }),
+  };
+}
+
 /** Headers that scripts of another origin may read, and that they may send. */
 const exposed =
   'Accept-Ranges, Content-Location, Content-Range, Deprecation, ETag, Link, Location, Repr-Digest, Retry-After, Sunset';

@@ -207,15 +207,7 @@ export async function sendPage(
 const lifetimes = { current: 'public, max-age=31536000, immutable', other: 'public, max-age=60' };
 
 /** Headers of every response that matter for pages only. Loading a page once would send them five times. */
-const ofPages = [
-  'Cross-Origin-Opener-Policy',
-  'Origin-Agent-Cluster',
-  'Referrer-Policy',
-  'X-DNS-Prefetch-Control',
-  'X-Download-Options',
-  'X-Permitted-Cross-Domain-Policies',
-  'X-XSS-Protection',
-];
+const ofPages = ['Cross-Origin-Opener-Policy', 'Referrer-Policy'];
 
 /** Serves the stylesheets, scripts and images of pages. */
 export function createAssetFiles(site: Site): Router {

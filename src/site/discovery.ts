@@ -125,7 +125,8 @@ function entriesOf({ url, links, docs }: SitemapPlace, resources: readonly Resou
   return [...changes].map(([target, changedAt]) => ({ url: target, changedAt }));
 }
 
-function urlSet(entries: readonly Entry[]): string {
+/** A sitemap of these URLs. */
+export function urlSet(entries: readonly Entry[]): string {
   const lines = entries.map(({ url, changedAt }) => {
     const changed = changedAt === null ? '' : `<lastmod>${escapeXml(changedAt)}</lastmod>`;
     return `<url><loc>${escapeXml(url)}</loc>${changed}</url>`;

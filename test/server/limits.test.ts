@@ -1,6 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { createAllowance, type Peers, clientAddress, limitedName } from '../../src/server/allowance.ts';
+import { createCount, leftOf, type Peers, clientAddress, limitedName } from '../../src/server/allowance.ts';
+
+function createAllowance(
+  kind: string,
+  { limit, window }: { limit: number; window: number },
+  among: Parameters<typeof createCount>[2],
+) {
+  const count = createCount(kind, window * 1000, among);
+  return (name: string) => leftOf(limit, count(name));
+}
 
 const requestFrom = (remoteAddress: string, forwarded?: string) =>
   ({

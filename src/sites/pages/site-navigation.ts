@@ -7,6 +7,7 @@ import {
 import { routeOf } from '../model/page-path.ts';
 import type { GrantedSite } from '../registry/read-site.ts';
 import { escapeXml } from '../../model/escape.ts';
+import { urlSet } from '../../site/discovery.ts';
 import type { Placed } from './placed.ts';
 
 /** An entry of a site's navigation, completed from the pages. */
@@ -222,14 +223,7 @@ function llms(granted: GrantedSite, { url }: Placed): string {
 }
 
 function sitemap(granted: GrantedSite, { url }: Placed): string {
-  const lines = orderOf(granted).map((path) => `<url><loc>${escapeXml(url + routeOf(path))}</loc></url>`);
-  return [
-    '<?xml version="1.0" encoding="UTF-8"?>',
-    '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">',
-    ...lines,
-    '</urlset>',
-    '',
-  ].join('\n');
+  return urlSet(orderOf(granted).map((path) => ({ url: url + routeOf(path), changedAt: null })));
 }
 
 function robots({ site }: GrantedSite, { url }: Placed): string {
