@@ -180,30 +180,22 @@ function createProblemPages(site: Site): Router {
   const { config } = site.registry;
   const codes = Object.keys(problemTypes).filter(isProblemCode);
   const headers = pageSharing(config, { isPublic: true });
-  const shared = { 'Cache-Control': 'public, max-age=3600', Vary: 'Accept' };
-  async function sendAll(request: Request, response: Response): Promise<void> {
-    if (!prefersPage(request.headers.accept)) {
-      response.set(shared).json({ items: codes.map(describe) });
-      return;
-    }
-    const kinds = codes.map((code) => ({ code, ...problemTypes[code] }));
-    await sendPage({ request, response }, site.registry, bytesOf(problemsPage(site, kinds)), { headers });
-  }
-
-  async function sendOne(code: string, request: Request, response: Response): Promise<void> {
-    if (!isProblemCode(code)) throw new RegistryError('not_found', nothingHere);
-    if (!prefersPage(request.headers.accept)) {
-      response.set(shared).json(describe(code));
-      return;
-    }
-    await sendPage({ request, response }, site.registry, bytesOf(problemPage(site, { code, ...problemTypes[code] })), {
-      headers,
-    });
+  async function answer(request: Request, response: Response, data: object, page: () => string): Promise<void> {
+    if (prefersPage(request.headers.accept))
+      return sendPage({ request, response }, site.registry, bytesOf(page()), { headers });
+    response.set({ 'Cache-Control': 'public, max-age=3600', Vary: 'Accept' }).json(data);
   }
 
   const router = Router({ caseSensitive: true, strict: true });
-  router.get('/problems', (request, response) => sendAll(request, response));
-  router.get('/problems/:code', (request, response) => sendOne(request.params.code, request, response));
+  router.get('/problems', (request, response) => {
+    const kinds = codes.map((code) => ({ code, ...problemTypes[code] }));
+    return answer(request, response, { items: codes.map(describe) }, () => problemsPage(site, kinds));
+  });
+  router.get('/problems/:code', (request, response) => {
+    const { code } = request.params;
+    if (!isProblemCode(code)) throw new RegistryError('not_found', nothingHere);
+    return answer(request, response, describe(code), () => problemPage(site, { code, ...problemTypes[code] }));
+  });
   router.all(['/problems', '/problems/:code'], onlyGet);
 
   function describe(code: ProblemCode): object {

@@ -74,33 +74,19 @@ interface Entry {
   changedAt: string | null;
 }
 
-/** The number of sitemaps, without the index that lists them if there are several. */
-function countSitemaps(place: SitemapPlace, resources: readonly Resource[]): number {
-  return Math.max(1, Math.ceil(entriesOf(place, resources).length / maxUrls));
-}
-
 /**
- * `/sitemap.xml`: every public page, or, where they are more than 50,000, the index of sitemaps
- * that list them.
+ * The sitemaps by their paths. `/sitemap.xml` lists every public page, or, where they are more than 50,000, the other
+ * sitemaps, which do.
  */
-function sitemap(place: SitemapPlace, resources: readonly Resource[]): string {
+function sitemaps(place: SitemapPlace, resources: readonly Resource[]): Map<string, () => string> {
   const entries = entriesOf(place, resources);
-  if (entries.length <= maxUrls) return urlSet(entries);
-  const parts = Array.from({ length: Math.ceil(entries.length / maxUrls) }, (_, index) => index + 1);
-  const list = parts.map((number) => `<sitemap><loc>${escapeXml(`${place.url}${partPath(number)}`)}</loc></sitemap>`);
-  return document('sitemapindex', list);
-}
-
-/** Returns the sitemap with this number, from 1, or null. */
-function sitemapPart(place: SitemapPlace, resources: readonly Resource[], number: number): string | null {
-  const entries = entriesOf(place, resources);
-  if (entries.length <= maxUrls || number < 1 || number > Math.ceil(entries.length / maxUrls)) return null;
-  return urlSet(entries.slice((number - 1) * maxUrls, number * maxUrls));
-}
-
-/** `/sitemap-2.xml` */
-function partPath(number: number): string {
-  return `/sitemap-${number}.xml`;
+  if (entries.length <= maxUrls) return new Map([['/sitemap.xml', () => urlSet(entries)]]);
+  const parts = Array.from({ length: Math.ceil(entries.length / maxUrls) }, (_, index): [string, () => string] => [
+    `/sitemap-${index + 1}.xml`,
+    () => urlSet(entries.slice(index * maxUrls, (index + 1) * maxUrls)),
+  ]);
+  const list = parts.map(([path]) => `<sitemap><loc>${escapeXml(place.url + path)}</loc></sitemap>`);
+  return new Map([['/sitemap.xml', () => document('sitemapindex', list)], ...parts]);
 }
 
 /**
@@ -197,11 +183,9 @@ export function discoveryDocument(
       ? { mediaType: 'application/json', text: schemaCatalog(place, there) }
       : { mediaType: 'application/yaml', text: backstageEntities(place, catalog.org, resources, consumers) };
   }
-  if (path === '/sitemap.xml') return { mediaType: 'application/xml', text: sitemap(place, resources) };
-  const part = /^\/sitemap-([1-9]\d{0,4})\.xml$/.exec(path);
-  if (part) {
-    const text = sitemapPart(place, resources, Number(part[1]));
-    return text === null ? null : { mediaType: 'application/xml', text };
+  if (path.startsWith('/sitemap')) {
+    const text = sitemaps(place, resources).get(path);
+    return text === undefined ? null : { mediaType: 'application/xml', text: text() };
   }
   const feed = parseFeedPath(path);
   if (feed === null) return null;
@@ -228,11 +212,9 @@ export function discoveryPaths(place: Place, resources: readonly Resource[]): st
     ...organizations.map((org) => ({ kind: 'organization' as const, org })),
     ...resources.map((resource) => ({ kind: 'resource' as const, coordinate: coordinateOf(resource) })),
   ];
-  const count = countSitemaps(place, resources);
-  const parts = count === 1 ? [] : Array.from({ length: count }, (_, index) => partPath(index + 1));
   const feeds = scopes.flatMap((scope) => [feedPath(scope, 'atom'), feedPath(scope, 'json')]);
   const catalogs = organizations.flatMap((org) => [`/@${org}/catalog.json`, `/@${org}/catalog-info.yaml`]);
-  return ['/llms.txt', '/robots.txt', catalogPath, apisJsonPath, '/sitemap.xml', ...parts, ...catalogs, ...feeds];
+  return ['/llms.txt', '/robots.txt', catalogPath, apisJsonPath, ...sitemaps(place, resources).keys(), ...catalogs, ...feeds];
 }
 
 function parseFeedPath(path: string): { scope: FeedScope; format: 'atom' | 'json' } | null {

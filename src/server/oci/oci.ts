@@ -21,7 +21,7 @@ import { answerMethod } from '../methods.ts';
 import { sharingOf, type Lifetime } from '../read/caching.ts';
 import type { ReadLimit } from '../rate-limit.ts';
 import { splitTarget } from '../read/read-request.ts';
-import { prepare, sendPrepared } from '../read/send-document.ts';
+import { prepare, sendBytes, sendPrepared } from '../read/send-document.ts';
 import type { ServerContext } from '../server-context.ts';
 import {
   createContentsIndex,
@@ -255,22 +255,14 @@ async function send(
 
 /** Sends a list that changes with the resource. */
 async function sendMade(
-  asked: OciRequest,
+  { registry, request, response }: OciRequest,
   { resource }: Granted,
   type: string,
   bytes: Buffer,
   more: Fields,
 ): Promise<void> {
-  const { registry, request, response } = asked;
-  const shared = sharingOf(registry.config, resource, 'latest');
-  response.writeHead(200, {
-    ...ociHeaders,
-    ...shared,
-    ...more,
-    'Content-Type': type,
-    'Content-Length': bytes.byteLength,
-  });
-  response.end(request.method === 'GET' ? bytes : undefined);
+  const common = { ...ociHeaders, ...sharingOf(registry.config, resource, 'latest'), ...more };
+  await sendBytes({ request, response }, bytes, { common, content: { 'Content-Type': type } });
 }
 
 /** The tag of a label. Tags have no `+`, so it becomes `_`, as in Helm. */

@@ -178,13 +178,11 @@ export function createDocRoutes(site: Site, docs: Docs): Router {
   }
 
   const router = Router({ caseSensitive: true, strict: true });
-  router.get(['/docs', '/docs/'], (request, response) => send('index', request, response, formOf(request)));
-  router.get('/docs/index.md', (request, response) => send('index', request, response, 'text/markdown'));
-  router.get(['/docs/:page', '/docs/:page/'], (request, response) =>
-    send(nameOf(request), request, response, formOf(request)),
-  );
-  router.get('/docs/:page/index.md', (request, response) => send(nameOf(request), request, response, 'text/markdown'));
-  router.all(['/docs', '/docs/', '/docs/index.md', '/docs/:page', '/docs/:page/', '/docs/:page/index.md'], onlyGet);
+  const pages = ['/docs', '/docs/', '/docs/:page', '/docs/:page/'];
+  const sources = ['/docs/index.md', '/docs/:page/index.md'];
+  router.get(sources, (request, response) => send(nameOf(request), request, response, 'text/markdown'));
+  router.get(pages, (request, response) => send(nameOf(request), request, response, formOf(request)));
+  router.all([...pages, ...sources], onlyGet);
   return router;
 }
 
@@ -197,9 +195,10 @@ function formOf(request: Request): Form {
 
 /** Name of the page in the path. The first page has only the URL `/docs/`. */
 function nameOf({ params }: Request): string {
-  const page = String(params['page']);
+  const page = params['page'];
+  if (page === undefined) return 'index';
   if (page === 'index') throw new RegistryError('not_found', nothingHere);
-  return page;
+  return String(page);
 }
 
 /**

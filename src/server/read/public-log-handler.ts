@@ -13,8 +13,7 @@ import { nothingHere } from '../error-answers.ts';
 import type { ReadLimit } from '../rate-limit.ts';
 import { nameRoute } from '../request.ts';
 import { bytesOf, sendPage } from '../send-page.ts';
-import { digestOf } from '../../model/digest.ts';
-import { prepare, sendPrepared } from './send-document.ts';
+import { sendBytes } from './send-document.ts';
 import { sharing, type Lifetime } from './caching.ts';
 import type { ReadRequest } from './read-request.ts';
 
@@ -33,10 +32,8 @@ export function createPublicLogRoutes(registry: Registry, limit: ReadLimit | nul
     const headers = sharing(registry.config, 'public', found.lifetime);
     if (typeof found.bytes !== 'string')
       return sendPage({ request, response }, registry, bytesOf(found.bytes), { mediaType: bundleType, headers });
-    const bytes = Buffer.from(found.bytes);
-    const about = { etag: `"${digestOf(bytes)}"`, size: bytes.byteLength, ranges: true };
     const content = { 'Content-Type': 'text/plain; charset=utf-8' };
-    await sendPrepared(request, response, prepare(about, { common: headers, content }), async () => bytes);
+    await sendBytes({ request, response }, Buffer.from(found.bytes), { common: headers, content });
   });
   router.all(pattern, onlyGet);
   return router;

@@ -2,7 +2,7 @@ import { type Fields, flattenFields } from '../headers.ts';
 import { coordinateOf, nameOf, type Resource, type Version } from '../../model/resource.ts';
 import type { Address, Format } from '../../model/address.ts';
 import type { Coding } from '../../model/artifact.ts';
-import { formatReprDigest } from '../../model/digest.ts';
+import { digestOf, formatReprDigest } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
 import {
   findRepresentation,
@@ -191,6 +191,17 @@ export async function sendPrepared(
   const bytes = await open();
   if (range === null) response.writeHead(200, prepared.full).end(bytes);
   else sendRange(response, prepared, bytes, range);
+}
+
+/** Sends bytes in memory, whose digest is their entity tag, and returns what was sent. */
+export async function sendBytes(
+  { request, response }: Pick<ReadRequest, 'request' | 'response'>,
+  bytes: Uint8Array,
+  fields: { common: Fields; content: Fields },
+): Promise<PreparedDocument> {
+  const prepared = prepare({ etag: `"${digestOf(bytes)}"`, size: bytes.byteLength, ranges: true }, fields);
+  await sendPrepared(request, response, prepared, async () => bytes);
+  return prepared;
 }
 
 function sendRange(

@@ -5,7 +5,6 @@ import { resourceKey } from '../../model/cache-key.ts';
 import { anonymous } from '../../model/access.ts';
 import { coordinateOf, type Resource, type Version } from '../../model/resource.ts';
 import { mayReadFindings, showReport } from '../../registry/gate/show-report.ts';
-import { digestOf } from '../../model/digest.ts';
 import { readConfig, readManifest, readReport, type Granted, type GrantedVersion } from '../../registry/read.ts';
 import { attest } from '../../registry/transparency/public-log.ts';
 import { sharingOf, type Audience, type Lifetime } from './caching.ts';
@@ -15,7 +14,7 @@ import { reportPage } from '../../site/pages/report-page.ts';
 import { versionsPage } from '../../site/pages/versions-page.ts';
 import { bytesOf, pageSharing, sendPage, type PageOptions } from '../send-page.ts';
 import { chooseCoding, acceptsJson, prefersPage, type ReadRequest } from './read-request.ts';
-import { prepare, sendPrepared } from './send-document.ts';
+import { sendBytes } from './send-document.ts';
 
 /** One page of a list. `next` is the cursor of the next page, null on the last. */
 export interface PartOfList<T> {
@@ -214,7 +213,6 @@ export async function sendValue(
 ): Promise<void> {
   const bytes = Buffer.from(JSON.stringify(body));
   const content = { 'Content-Type': 'application/json', ...more };
-  const prepared = prepare({ etag: `"${digestOf(bytes)}"`, size: bytes.byteLength, ranges: true }, { common, content });
-  await sendPrepared(request, response, prepared, async () => bytes);
-  keep?.(prepared, bytes);
+  const sent = await sendBytes({ request, response }, bytes, { common, content });
+  keep?.(sent, bytes);
 }
