@@ -2,7 +2,7 @@ import { fileExtensions } from '../../sites/model/page-path.ts';
 import type { FileKind } from './build-items.ts';
 import { readFileSync } from 'node:fs';
 import { types } from '../../model/kinds.ts';
-import type { RulesTable } from './rules-table.ts';
+import type { RulesTable, VersionRules } from './rules-table.ts';
 
 /** Files of documentation sites, as web servers tell them apart by their paths. The first that matches counts. */
 export interface SitePlace {
@@ -104,53 +104,23 @@ export function edgeRules(table: RulesTable, host: EdgeHost): Record<string, str
   );
   const shared = `const table = ${JSON.stringify({ base, headers, problems, types: mediaTypes, sites: sitePlaces, moved: Object.fromEntries(table.moved) })};\n`;
   const code = readFileSync(source, 'utf8').replace('export async function answer', 'async function answer');
-  const resources = [...resourcesOf(table)].map(([name, rules]) => [`rules/edge${name}.json`, JSON.stringify(rules)]);
+  const resources = [...table.resources].map(([name, rules]) => [
+    `rules/edge${name}.json`,
+    JSON.stringify({
+      ...rules,
+      versions: Object.fromEntries([...rules.versions].map(([label, version]) => [label, ofVersion(version)])),
+      digests: Object.fromEntries(rules.digests),
+      ranges: Object.fromEntries(rules.ranges),
+    }),
+  ]);
   return { ...hosts[host](`// Written by \`stele build\`.\n${shared}${code}`), ...Object.fromEntries(resources) };
 }
 
-/** What the function knows of a resource. Paths of the table are cut to labels. */
-interface ResourceRules {
-  latest: string | null;
-  isGone: boolean;
-  versions: Record<string, { headers: object; policy: string | null; pagePolicy: string | null; digests: object }>;
-  digests: Record<string, string>;
-  ranges: Record<string, string>;
-  gone: string[];
-}
-
-function resourcesOf({ versions, aliases, ranges, gone, unpublished }: RulesTable): Map<string, ResourceRules> {
-  const resources = new Map<string, ResourceRules>();
-  const of = (path: string): [ResourceRules, string | null] => {
-    const [, name, label] = /^(\/@[^@]+)(?:@(.*))?$/.exec(path)!;
-    const rules = resources.getOrInsertComputed(name!, () => ({
-      latest: null,
-      isGone: false,
-      versions: {},
-      digests: {},
-      ranges: {},
-      gone: [],
-    }));
-    return [rules, label ?? null];
-  };
-  for (const { path, headers, policy, pagePolicy, digests } of versions) {
-    const [rules, label] = of(path);
-    const plain = digests.filter(([ending]) => /^\.(?:json|yaml)$/.test(ending));
-    const hex = plain.map(([ending, digest]) => [ending.slice(1), digest.slice('sha256:'.length)]);
-    rules.versions[label!] = { headers, policy, pagePolicy, digests: Object.fromEntries(hex) as object };
-  }
-  for (const path of unpublished) of(path);
-  for (const [from, to] of aliases) {
-    const [rules, selector] = of(from);
-    if (selector === null || selector === 'latest') rules.latest = of(to)[1];
-    else rules.digests[selector] = of(to)[1]!;
-  }
-  for (const [from, to] of ranges) of(from)[0].ranges[of(from)[1]!] = of(to)[1]!;
-  for (const { path, isWhole } of gone) {
-    const [rules, label] = of(path);
-    if (isWhole) rules.isGone = true;
-    else rules.gone.push(label!);
-  }
-  return resources;
+/** What the function knows of a version: of digests, those of the plain documents. */
+function ofVersion({ headers, policy, pagePolicy, digests }: VersionRules): object {
+  const plain = digests.filter(([ending]) => /^\.(?:json|yaml)$/.test(ending));
+  const hex = plain.map(([ending, digest]) => [ending.slice(1), digest.slice('sha256:'.length)]);
+  return { headers, policy, pagePolicy, digests: Object.fromEntries(hex) as object };
 }
 
 /**

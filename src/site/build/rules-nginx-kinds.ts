@@ -8,7 +8,10 @@ const name = `/@[^/ ]+/${types}/[^/ ]+`;
  * Maps the path, the parameter `format` and `Accept` to the kind of file, its path, and its media
  * type.
  */
-export function kindMaps({ headers, unpublished }: Pick<RulesTable, 'headers' | 'unpublished'>): string[] {
+export function kindMaps({ headers, resources }: Pick<RulesTable, 'headers' | 'resources'>): string[] {
+  const unpublished = [...resources].flatMap(([path, { latest, isGone }]) =>
+    latest === null && !isGone ? [path] : [],
+  );
   return [
     '# The resource, with its version where the path has one, and what follows it.',
     map('$stele_path', '$stele_name', [

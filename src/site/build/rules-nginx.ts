@@ -1,7 +1,7 @@
 import { formatReprDigest, type Digest } from '../../model/digest.ts';
 import { catalogPath } from '../discovery.ts';
 import { kindMaps, exactly, literal, map, unless, type Row } from './rules-nginx-kinds.ts';
-import type { RulesTable } from './rules-table.ts';
+import type { RulesTable, VersionRules } from './rules-table.ts';
 import { resourceTypes } from '../../model/address.ts';
 import { types } from '../../model/kinds.ts';
 
@@ -16,10 +16,11 @@ const aging = ['json', 'yaml', 'record', 'image', 'drawing'];
 
 /** The maps of nginx's `http` block. They need no third-party module. */
 export function httpRules(table: RulesTable): string {
-  const { base, versions, headers } = table;
+  const { base, headers } = table;
+  const versions = versionsIn(table);
+  const { aliases, ranges, gone } = namesIn(table);
   const size =
-    2 **
-    Math.ceil(Math.log2(versions.length * 16 + table.ranges.length + table.aliases.length + table.moved.length + 2048));
+    2 ** Math.ceil(Math.log2(versions.length * 16 + ranges.length + aliases.length + table.moved.length + 2048));
   return [
     '# Written by `stele build`: include it in the http block, and nginx-server.conf in the server block whose root is the build.',
     '# Reload nginx after each build. Until then what is new is not known here, and what it took the place of is served.',
@@ -44,14 +45,10 @@ export function httpRules(table: RulesTable): string {
     ...codingMaps(table.codings),
     ...kindMaps(table),
     '# Latest, and what digests name; what ranges mean; what is there no longer.',
-    map('$stele_name', '$stele_version', [...table.aliases, ['default', '$stele_name']]),
-    map('$stele_name', '$stele_range', table.ranges),
+    map('$stele_name', '$stele_version', [...aliases, ['default', '$stele_name']]),
+    map('$stele_name', '$stele_range', ranges),
     map('$stele_path', '$stele_moved', table.moved),
-    map(
-      '$stele_name',
-      '$stele_gone',
-      table.gone.map(({ path, isWhole }) => [isWhole ? `~^${exactly(path)}(?:@[^/]*)?$` : path, path]),
-    ),
+    map('$stele_name', '$stele_gone', gone),
     '# Header fields.',
     map('$stele_age', '$stele_aging', [
       ['latest', headers['latest']?.['cache-control'] ?? ''],
@@ -142,6 +139,29 @@ export function httpRules(table: RulesTable): string {
   ].join('\n');
 }
 
+/** All versions by their paths. */
+function versionsIn({ resources }: Pick<RulesTable, 'resources'>): (VersionRules & { path: string })[] {
+  return [...resources].flatMap(([base, { versions }]) =>
+    [...versions].map(([label, rules]) => ({ path: `${base}@${label}`, ...rules })),
+  );
+}
+
+/** Other paths of versions, ranges, and what is gone. */
+function namesIn({ resources }: RulesTable): Record<'aliases' | 'ranges' | 'gone', Row[]> {
+  const all = [...resources].map(([base, { latest, isGone, digests, ranges, gone }]) => {
+    const at = ([name, label]: readonly [string, string]): Row => [`${base}@${name}`, `${base}@${label}`];
+    const toLatest: Row[] = latest === null ? [] : [[base, `${base}@${latest}`], at(['latest', latest])];
+    const whole: Row[] = isGone ? [[`~^${exactly(base)}(?:@[^/]*)?$`, base]] : [];
+    return {
+      aliases: [...toLatest, ...[...digests].map(at)],
+      ranges: [...ranges].map(at),
+      gone: [...whole, ...gone.map((name) => at([name, name]))],
+    };
+  });
+  const rows = (name: 'aliases' | 'ranges' | 'gone') => all.flatMap((each) => each[name]);
+  return { aliases: rows('aliases'), ranges: rows('ranges'), gone: rows('gone') };
+}
+
 /** Names of the header fields of all kinds of files. */
 export function fieldNames({ headers }: RulesTable): string[] {
   const names = new Set(Object.values(headers).flatMap((fields) => Object.keys(fields)));
@@ -149,8 +169,8 @@ export function fieldNames({ headers }: RulesTable): string[] {
 }
 
 /** Names of the header fields that differ between versions. */
-export function ownNames({ versions }: RulesTable): string[] {
-  return [...new Set(['link', ...versions.flatMap(({ headers }) => Object.keys(headers))])];
+export function ownNames(table: RulesTable): string[] {
+  return [...new Set(['link', ...versionsIn(table).flatMap(({ headers }) => Object.keys(headers))])];
 }
 
 function fieldRows({ headers }: RulesTable, name: string): Row[] {
@@ -160,8 +180,8 @@ function fieldRows({ headers }: RulesTable, name: string): Row[] {
   });
 }
 
-function digestRows({ versions }: RulesTable, format: (digest: Digest) => string): Row[] {
-  return versions.flatMap(({ path, digests }) =>
+function digestRows(table: RulesTable, format: (digest: Digest) => string): Row[] {
+  return versionsIn(table).flatMap(({ path, digests }) =>
     digests.map(([ending, digest]): Row => [`${path}${ending}`, format(digest)]),
   );
 }
@@ -226,8 +246,8 @@ const beyondAll = '9'.repeat(digits);
  * document, else empty, which sends everything. nginx checks it too, but only after writing the
  * header fields of a success.
  */
-function rangeMaps({ versions }: Pick<RulesTable, 'versions'>): string[] {
-  const sizes = versions.flatMap(({ path, sizes: own }) =>
+function rangeMaps(table: RulesTable): string[] {
+  const sizes = versionsIn(table).flatMap(({ path, sizes: own }) =>
     own.map(([ending, size]): Row => [`${path}${ending}`, String(size).padStart(digits, '0')]),
   );
   return [

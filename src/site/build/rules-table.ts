@@ -19,13 +19,12 @@ export interface RuleFile {
   units: BuildManifest['units'];
   /** The kinds of problems, as `/problems` lists them. */
   problems: readonly ProblemKind[];
-  moved: RulesTable['moved'];
+  /** Paths of documentation sites that lead elsewhere for good, each with where. */
+  moved: readonly [string, string][];
 }
 
 /** What a web server must know about a version, besides the fields of its kinds of files. */
 export interface VersionRules {
-  /** Path of its page and documents, without extension: `/@acme/apis/pay@1.4.0`. */
-  path: string;
   /** Own header fields: `link`, `deprecation`, `sunset`. */
   headers: Fields;
   /** `Content-Security-Policy` of its page for trying requests. */
@@ -38,60 +37,58 @@ export interface VersionRules {
   sizes: [string, number][];
 }
 
+/** What a web server must know about a resource. */
+export interface ResourceRules {
+  /** Null: it has only a page, or nothing. */
+  latest: string | null;
+  /** Whether it was deleted. */
+  isGone: boolean;
+  /** By label. */
+  versions: Map<string, VersionRules>;
+  /** Labels by the digests that name them. */
+  digests: Map<string, string>;
+  /** Ranges, each with the label that it means now. */
+  ranges: Map<string, string>;
+  /** Labels and digests of withdrawn versions. */
+  gone: string[];
+}
+
 /**
  * Everything that a web server must know. The rules of each web server are generated from this
  * alone.
  */
-export interface RulesTable {
+export interface RulesTable extends Pick<RuleFile, 'problems' | 'headers' | 'codings' | 'moved'> {
   /** Base path without a trailing slash. */
   base: string;
   /** Public base URL without a trailing slash. */
   url: string;
-  /** Problem documents by code. */
-  problems: readonly ProblemKind[];
-  headers: RuleFile['headers'];
-  codings: RuleFile['codings'];
-  versions: VersionRules[];
-  /** Further paths of versions: latest, and the digest. */
-  aliases: [string, string][];
-  /** Ranges and the versions that they currently resolve to. */
-  ranges: [string, string][];
-  /** Paths of documentation sites that lead elsewhere for good, each with where. */
-  moved: readonly [string, string][];
-  /** Paths of resources without a latest version, which have only a page. */
-  unpublished: string[];
-  /** Paths of withdrawn versions, and of deleted resources and their versions. */
-  gone: { path: string; isWhole: boolean }[];
+  /** By path: `/@acme/apis/pay`. */
+  resources: Map<string, ResourceRules>;
 }
 
 /** Creates the table. */
-export function rulesTable({ site, snapshot, codings, headers, units, problems, moved }: RuleFile): RulesTable {
-  const table: RulesTable = {
-    base: new URL(site.url).pathname.replace(/\/$/, ''),
-    url: site.url,
-    problems,
-    headers,
-    codings,
-    versions: [],
-    aliases: [],
-    ranges: [],
-    moved,
-    unpublished: snapshot.resources.filter(({ latest }) => latest === null).map((resource) => `/${nameOf(resource)}`),
-    gone: snapshot.deleted.map((coordinate) => ({ path: `/${nameOf(coordinate)}`, isWhole: true })),
-  };
-  for (const resource of snapshot.resources) addResource(table, site, resource, units[nameOf(resource)]!.files);
-  return table;
+export function rulesTable({ site, snapshot, units, ...same }: RuleFile): RulesTable {
+  const { headers, codings, problems, moved } = same;
+  const resources = new Map(snapshot.deleted.map((name) => [`/${nameOf(name)}`, { ...noRules(), isGone: true }]));
+  for (const resource of snapshot.resources)
+    resources.set(`/${nameOf(resource)}`, rulesOf(site, resource, units[nameOf(resource)]!.files));
+  const base = new URL(site.url).pathname.replace(/\/$/, '');
+  return { base, url: site.url, problems, headers, codings, moved, resources };
 }
 
-function addResource(table: RulesTable, site: Site, resource: Resource, files: readonly BuiltFile[]): void {
-  const base = `/${nameOf(resource)}`;
+function noRules(): ResourceRules {
+  return { latest: null, isGone: false, versions: new Map(), digests: new Map(), ranges: new Map(), gone: [] };
+}
+
+function rulesOf(site: Site, resource: Resource, files: readonly BuiltFile[]): ResourceRules {
+  const rules = { ...noRules(), ranges: rangesOf(resource), latest: latestBases(resource) && resource.latest };
   const byPath = new Map(files.map((file) => [`/${file.path}`, file]));
   for (const version of resource.versions) {
-    const path = `${base}@${version.label}`;
     if (!isServed(version)) {
-      table.gone.push({ path, isWhole: false });
+      rules.gone.push(version.label);
       continue;
     }
+    const path = `/${nameOf(resource)}@${version.label}`;
     const plain = ['.json', '.yaml'];
     const endings = plain.flatMap((format) => ['', '.gz', '.br', '.zst'].map((coding) => format + coding));
     const valuesOf = <T>(some: readonly string[], of: (file: BuiltFile) => T | undefined) =>
@@ -100,20 +97,20 @@ function addResource(table: RulesTable, site: Site, resource: Resource, files: r
         const value = file && of(file);
         return value === undefined ? [] : [[ending, value]];
       });
-    const policy = byPath.get(`${path}/try/index.html`)?.policy ?? null;
-    const pagePolicy = byPath.get(`${path}/index.html`)?.policy ?? null;
-    const digests = valuesOf(endings, ({ digest }) => digest);
-    const sizes = valuesOf(plain, ({ size }) => size);
-    table.versions.push({ path, headers: ownHeaders(site, resource, version), policy, pagePolicy, digests, sizes });
+    rules.versions.set(version.label, {
+      headers: ownHeaders(site, resource, version),
+      policy: byPath.get(`${path}/try/index.html`)?.policy ?? null,
+      pagePolicy: byPath.get(`${path}/index.html`)?.policy ?? null,
+      digests: valuesOf(endings, ({ digest }) => digest),
+      sizes: valuesOf(plain, ({ size }) => size),
+    });
   }
-  const latest = latestBases(resource);
-  if (latest !== null) table.aliases.push([base, `/${latest.from}`], [`${base}@latest`, `/${latest.from}`]);
   for (const digest of new Set(resource.versions.map(({ manifest }) => manifest))) {
     const { version } = selectVersion(resource, { kind: 'digest', digest })!;
-    if (isServed(version)) table.aliases.push([`${base}@${digest}`, `${base}@${version.label}`]);
-    else table.gone.push({ path: `${base}@${digest}`, isWhole: false });
+    if (isServed(version)) rules.digests.set(digest, version.label);
+    else rules.gone.push(digest);
   }
-  for (const [range, label] of rangesOf(resource)) table.ranges.push([`${base}@${range}`, `${base}@${label}`]);
+  return rules;
 }
 
 function ownHeaders(site: Site, resource: Resource, version: Version): Fields {
