@@ -7,18 +7,7 @@ import type { Site } from '../site/site.ts';
  * `stele serve --dev`: open pages reload when their sources change. Without the option nothing of
  * this is served.
  */
-export interface Dev {
-  router: Router;
-  /**
-   * The same site, with pages that listen for changes. A page that cannot be rendered shows the
-   * error.
-   */
-  listening(site: Site): Site;
-  /** Makes every open page reload. */
-  changed(): void;
-  /** Ends the connections of open pages. They reconnect to the next server. */
-  close(): void;
-}
+export type Dev = ReturnType<typeof createDev>;
 
 const script = `const { pathname, searchParams } = new URL(import.meta.url);
 new EventSource(pathname.replace(/\\.js$/, '')).onmessage = ({ data }) => {
@@ -26,7 +15,7 @@ new EventSource(pathname.replace(/\\.js$/, '')).onmessage = ({ data }) => {
 };
 `;
 
-export function createDev(): Dev {
+export function createDev() {
   // Pages contain the state in which they were rendered, so that a change before they listen, or a
   // restart, is noticed.
   let state: string = randomUUID();
@@ -46,7 +35,8 @@ export function createDev(): Dev {
 
   return {
     router,
-    listening: (site) => ({
+    /** The same site, with pages that listen for changes. A page that cannot be rendered shows the error. */
+    listening: (site: Site): Site => ({
       ...site,
       part: (template, data) => generated(() => site.part(template, data)),
       page(template, data) {
@@ -54,11 +44,13 @@ export function createDev(): Dev {
         return generated(() => site.page(template, data)).replace('</head>', () => `${tag}</head>`);
       },
     }),
-    changed() {
+    /** Makes every open page reload. */
+    changed(): void {
       state = randomUUID();
       for (const response of open) response.write(`data: ${state}\n\n`);
     },
-    close() {
+    /** Ends the connections of open pages. They reconnect to the next server. */
+    close(): void {
       for (const response of open) response.end();
     },
   };

@@ -103,12 +103,7 @@ function dateOf(second: number): string {
  * Cached responses as bytes that are ready to be written. A hit passes the same access check as any
  * other read but never waits: what is not in memory is a miss.
  */
-export interface Hits {
-  /** Writes the response and says what it was; null: nothing was written, answer as usual. */
-  answer(request: IncomingMessage, socket: Socket): Answered | null;
-  /** Keeps what was sent for a request. `bytes` is the whole content, or null if it was not opened. */
-  keep(request: IncomingMessage, basis: Basis, sent: Sent, bytes: Uint8Array | null): void;
-}
+export type Hits = ReturnType<typeof createHits>;
 
 /** A response that was written at once. `route`: the pattern of its path. */
 export interface Answered {
@@ -178,7 +173,7 @@ export function createHits(
     base,
     siteAt = null,
   }: { kept: AnswerCache; keepAlive: number; base: string; siteAt?: SiteAt | null },
-): Hits {
+) {
   function responseTo(method: string, ifNoneMatch: string | undefined, { sent, responses }: Hit): Prebuilt | null {
     const { etag, status = '200 OK' } = sent;
     if (ifNoneMatch !== undefined && etag !== null && isCurrentTag(ifNoneMatch, etag)) {
@@ -193,7 +188,8 @@ export function createHits(
   }
 
   return {
-    answer(request, socket) {
+    /** Writes the response and says what it was; null: nothing was written, answer as usual. */
+    answer(request: IncomingMessage, socket: Socket): Answered | null {
       const { method } = request;
       if (method !== 'GET' && method !== 'HEAD') return null;
       const head = readHead(request.rawHeaders);
@@ -211,7 +207,13 @@ export function createHits(
       return { status: response.status, route: hit.route };
     },
 
-    keep({ url, headers }, { route, principal, resource, moment }, sent, bytes) {
+    /** Keeps what was sent for a request. `bytes` is the whole content, or null if it was not opened. */
+    keep(
+      { url, headers }: IncomingMessage,
+      { route, principal, resource, moment }: Basis,
+      sent: Sent,
+      bytes: Uint8Array | null,
+    ): void {
       const { accept, 'accept-encoding': acceptEncoding } = headers;
       if (principal.kind === 'user' || (resource === null && principal.kind !== 'anonymous')) return;
       const key = keyOf(principal, base + url!, accept, acceptEncoding);

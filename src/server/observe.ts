@@ -9,24 +9,10 @@ import { collectDefaultMetrics, Gauge, Histogram, Registry as MetricsRegistry } 
 import type { MemoryUse } from '../registry/answer-cache.ts';
 import type { SyncQueue } from '../sync/queue.ts';
 
-export interface Observer {
-  /**
-   * Called once for each request. `route` is a pattern; `startedAt` is from `performance.now()`.
-   */
-  observe(request: IncomingMessage, response: ServerResponse, route: string, startedAt: number): void;
-  /** Whether requests are only counted, and not logged. */
-  isQuiet: boolean;
-  /** Counts a request that was answered at once. `startedAt` is from `performance.now()`. */
-  count(method: string, route: string, status: number, startedAt: number): void;
-  /** `/metrics` for programs on this machine, unless it has a listener of its own. No key opens it: it is about all organizations. */
-  router: Router;
-}
+export type Observer = ReturnType<typeof createObserver>;
 
 /** Counts every request and, with `log.level: debug`, logs each. */
-export function createObserver(
-  { config, log, tracer }: Pick<Registry, 'config' | 'log' | 'tracer'>,
-  metrics: Metrics,
-): Observer {
+export function createObserver({ config, log, tracer }: Pick<Registry, 'config' | 'log' | 'tracer'>, metrics: Metrics) {
   const isLogged = config.log.level === 'debug';
   const router = Router({ caseSensitive: true, strict: true });
   router.get('/metrics', async (request, response) => {
@@ -36,12 +22,16 @@ export function createObserver(
   });
   router.all('/metrics', onlyGet);
   return {
+    /** `/metrics` for programs on this machine, unless it has a listener of its own. No key opens it: it is about all organizations. */
     router,
+    /** Whether requests are only counted, and not logged. */
     // Each request is a span, and what is answered early would be none.
     isQuiet: !isLogged && tracer === undefined,
-    count: (method, route, status, startedAt) =>
+    /** Counts a request that was answered at once. `startedAt` is from `performance.now()`. */
+    count: (method: string, route: string, status: number, startedAt: number): void =>
       metrics.observe(method, route, status, (performance.now() - startedAt) / 1000),
-    observe(request, response, route, startedAt) {
+    /** Called once for each request. `route` is a pattern; `startedAt` is from `performance.now()`. */
+    observe(request: IncomingMessage, response: ServerResponse, route: string, startedAt: number): void {
       const milliseconds = performance.now() - startedAt;
       const { statusCode: status } = response;
       const method = request.method!;
@@ -54,18 +44,10 @@ export function createObserver(
 /**
  * Request metrics by route pattern. Not by path, because clients can invent any number of paths.
  */
-export interface Metrics {
-  observe(method: string, route: string, status: number, seconds: number): void;
-  contentType: string;
-  /** All metrics in the Prometheus text format. */
-  render(): Promise<string>;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 /** Creates the metrics of a server, its syncs, what it keeps in memory, and its process. */
-export function createMetrics(
-  queue: Pick<SyncQueue, 'counts'>,
-  caches: () => Record<string, MemoryUse> = () => ({}),
-): Metrics {
+export function createMetrics(queue: Pick<SyncQueue, 'counts'>, caches: () => Record<string, MemoryUse> = () => ({})) {
   const register = new MetricsRegistry();
   collectDefaultMetrics({ register });
   const durations = new Histogram({
@@ -104,8 +86,10 @@ export function createMetrics(
     register.registerMetric(gauge);
   }
   return {
-    observe: (method, route, status, seconds) => durations.observe({ method, route, status }, seconds),
-    contentType: register.contentType,
+    observe: (method: string, route: string, status: number, seconds: number): void =>
+      durations.observe({ method, route, status }, seconds),
+    contentType: register.contentType as string,
+    /** All metrics in the Prometheus text format. */
     render: () => register.metrics(),
   };
 }

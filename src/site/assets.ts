@@ -13,20 +13,7 @@ export interface Asset {
  * The files that pages use. Each path contains a digest of the content, so browsers can cache it
  * forever.
  */
-export interface Assets {
-  /** All names: `style.css`, …; for a script that imports others, `json-schema/index.js`. */
-  names(): string[];
-  /**
-   * Path under the base: `/assets/style.0123abcd.css`, `/assets/json-schema.0123abcd/index.js`.
-   * Throws for an unknown name.
-   */
-  path(name: string): string;
-  /**
-   * Returns the asset at a path. Not current: the content differs from the digest in the path, as
-   * on a page from before an update.
-   */
-  find(path: string): { name: string; asset: Asset; isCurrent: boolean } | null;
-}
+export type Assets = ReturnType<typeof createAssets>;
 
 const ours = fileURLToPath(new URL('../../templates/assets/', import.meta.url));
 
@@ -52,7 +39,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
  * Opens the assets of `templates/assets/` and of packages. The operator's `assets/` overrides them
  * by name. `made`: further assets, in memory. Each file is read once, on first use.
  */
-export function createAssets(folder: string | null, generated: ReadonlyMap<string, Uint8Array> = new Map()): Assets {
+export function createAssets(folder: string | null, generated: ReadonlyMap<string, Uint8Array> = new Map()) {
   const custom = folder === null ? null : join(folder, 'assets');
   const read = new Map<string, { asset: Asset; path: string }>();
 
@@ -63,6 +50,7 @@ export function createAssets(folder: string | null, generated: ReadonlyMap<strin
     return existsSync(join(ours, name)) ? join(ours, name) : null;
   }
 
+  /** All names: `style.css`, …; for a script that imports others, `json-schema/index.js`. */
   function names(): string[] {
     const listed = [...filesIn(ours), ...(custom === null ? [] : filesIn(custom)), ...generated.keys()];
     for (const [name, where] of Object.entries(packagedFolders)) {
@@ -104,12 +92,20 @@ export function createAssets(folder: string | null, generated: ReadonlyMap<strin
 
   return {
     names,
-    path(name) {
+    /**
+     * Path under the base: `/assets/style.0123abcd.css`, `/assets/json-schema.0123abcd/index.js`.
+     * Throws for an unknown name.
+     */
+    path(name: string): string {
       const loaded = load(name);
       if (loaded === null) throw new TypeError(`Unknown asset: ${name}.`);
       return loaded.path;
     },
-    find(path) {
+    /**
+     * Returns the asset at a path. Not current: the content differs from the digest in the path, as
+     * on a page from before an update.
+     */
+    find(path: string): { name: string; asset: Asset; isCurrent: boolean } | null {
       const parts = /^\/assets\/([a-z0-9-]+)\.[0-9a-f]{8}(\/[A-Za-z0-9-]+)?(\.[a-z0-9]+)$/.exec(path);
       if (!parts) return null;
       const name = `${parts[1]}${parts[2] ?? ''}${parts[3]}`;

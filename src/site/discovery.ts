@@ -214,7 +214,15 @@ export function discoveryPaths(place: Place, resources: readonly Resource[]): st
   ];
   const feeds = scopes.flatMap((scope) => [feedPath(scope, 'atom'), feedPath(scope, 'json')]);
   const catalogs = organizations.flatMap((org) => [`/@${org}/catalog.json`, `/@${org}/catalog-info.yaml`]);
-  return ['/llms.txt', '/robots.txt', catalogPath, apisJsonPath, ...sitemaps(place, resources).keys(), ...catalogs, ...feeds];
+  return [
+    '/llms.txt',
+    '/robots.txt',
+    catalogPath,
+    apisJsonPath,
+    ...sitemaps(place, resources).keys(),
+    ...catalogs,
+    ...feeds,
+  ];
 }
 
 function parseFeedPath(path: string): { scope: FeedScope; format: 'atom' | 'json' } | null {

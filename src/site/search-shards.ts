@@ -6,11 +6,7 @@ import { addressOf } from './pages/search-page.ts';
 import type { Site } from './site.ts';
 
 /** The files of the search index that browsers read where no server searches: JSON by path under `/search/`. */
-export interface SearchShards {
-  paths(): string[];
-  /** The text of a file, or null. */
-  find(path: string): string | null;
-}
+export type SearchShards = ReturnType<typeof searchShards>;
 
 /** About the characters of lines in one file. */
 const chunkLength = 4_000;
@@ -20,7 +16,7 @@ const longestDescription = 160;
  * Makes the files of an index of these resources (see `search/ranking/shards.js`). Resources are
  * numbered in the order of their creation, so that a new one changes few files.
  */
-export function searchShards({ links }: Pick<Site, 'links'>, all: readonly Indexed[]): SearchShards {
+export function searchShards({ links }: Pick<Site, 'links'>, all: readonly Indexed[]) {
   const resources = all.filter(({ version }) => version !== null).toSorted(inOrder);
   const files = new Map<string, () => string>();
   const terms = collectTerms(resources);
@@ -48,7 +44,8 @@ export function searchShards({ links }: Pick<Site, 'links'>, all: readonly Index
   }
   for (const [number, parts] of chunks.entries())
     for (const [chunk, { lines }] of parts.entries()) give(`records/${number}-${chunk}.json`, () => lines);
-  return { paths: () => [...files.keys()], find: (path) => files.get(path)?.() ?? null };
+  /** `find`: the text of a file, or null. */
+  return { paths: () => [...files.keys()], find: (path: string): string | null => files.get(path)?.() ?? null };
 }
 
 interface NumberedPart {

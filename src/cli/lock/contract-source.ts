@@ -47,30 +47,14 @@ export interface SourceHistory {
  * files of a static build. Everything rejects with `unreachable` if the registry does not answer,
  * `unauthenticated` if it does not take the key, `not_found`, `gone`, `too_large`, or `refused` for a redirect elsewhere.
  */
-export interface ContractSource {
-  /** What a selector means now. Nothing proves that it is the newest. */
-  find(coordinate: Coordinate, selector: Selector): Promise<SourceVersion>;
-  /** A version's manifest, which says what its bytes are. Rejects with `refused` unless it has the digest. */
-  manifest(coordinate: Coordinate, version: string, digest: Digest): Promise<Uint8Array>;
-  /** Whether a version is served to everybody. */
-  isPublic(coordinate: Coordinate, version: string): Promise<boolean>;
-  /** A page of JSON, such as `/@acme`, and those after it; null: there is none. */
-  pages(path: string): Promise<Record<string, unknown>[] | null>;
-  history(coordinate: Coordinate): Promise<SourceHistory>;
-  /** The file at a path, such as `/log/checkpoint`; null: there is none. */
-  file(path: string): Promise<Uint8Array | null>;
-  /** The document that readers of `latest` get; null: none. */
-  latest(coordinate: Coordinate, format: Format): Promise<Uint8Array | null>;
-  /** A version's bytes. Rejects with `refused` unless they have the SHA-256. */
-  bytes(coordinate: Coordinate, version: string, format: Format, sha256: string): Promise<Uint8Array>;
-}
+export type ContractSource = ReturnType<typeof openContractSource>;
 
 /**
  * Opens a registry by its URL. The key in STELE_KEY is sent only to the registry that the command
  * line or STELE_REGISTRY names (`trusted`): the URL in a lock may be anybody's. A key that was saved
  * for this registry goes to no other anyway.
  */
-export function openContractSource(url: string, trusted: string | undefined): ContractSource {
+export function openContractSource(url: string, trusted: string | undefined) {
   const { origin } = new URL(url);
   const { key: given } = readEnvironment();
   const isTrusted = trusted !== undefined && URL.parse(trusted)?.origin === origin;
@@ -134,6 +118,7 @@ export function openContractSource(url: string, trusted: string | undefined): Co
     return null;
   }
 
+  /** A page of JSON, such as `/@acme`, and those after it; null: there is none. */
   async function pages(path: string): Promise<(Record<string, unknown> & { items: unknown[] })[] | null> {
     const found: (Record<string, unknown> & { items: unknown[] })[] = [];
     for (let page = await record(path); page !== null;) {
@@ -178,8 +163,10 @@ export function openContractSource(url: string, trusted: string | undefined): Co
 
   return {
     history,
-    file: (path) => read(path, '*/*', maxRecordBytes),
-    async find(coordinate, selector) {
+    /** The file at a path, such as `/log/checkpoint`; null: there is none. */
+    file: (path: string): Promise<Uint8Array | null> => read(path, '*/*', maxRecordBytes),
+    /** What a selector means now. Nothing proves that it is the newest. */
+    async find(coordinate: Coordinate, selector: Selector): Promise<SourceVersion> {
       const direct = await describe(coordinate, selector);
       if (direct !== null) return direct;
       // A static host cannot resolve ranges; a server also knows withdrawn versions.
@@ -200,13 +187,15 @@ export function openContractSource(url: string, trusted: string | undefined): Co
       throw new RegistryError('not_found', `${url} has no ${formatCoordinate(coordinate, selector)}. ${newest}`);
     },
     pages,
-    latest: (coordinate, format) =>
+    /** The document that readers of `latest` get; null: none. */
+    latest: (coordinate: Coordinate, format: Format): Promise<Uint8Array | null> =>
       read(
         `/${formatCoordinate(coordinate)}${isPlain ? `.${format}` : ''}`,
         `application/${format}`,
         maxDocumentBytes,
       ).catch(insteadOf('gone', null)),
-    async isPublic(coordinate, version) {
+    /** Whether a version is served to everybody. */
+    async isPublic(coordinate: Coordinate, version: string): Promise<boolean> {
       if (key === undefined) return true;
       const path = `/${formatCoordinate(coordinate, { kind: 'version', version })}/provenance${isPlain ? '.json' : ''}`;
       const { ok, status, body } = await ask(path, 'application/json', {});
@@ -214,7 +203,8 @@ export function openContractSource(url: string, trusted: string | undefined): Co
       if (ok || [401, 403, 404, 410].includes(status)) return ok;
       throw new RegistryError('unreachable', `${url}${path} returned status ${status}.`);
     },
-    async manifest(coordinate, version, digest) {
+    /** A version's manifest, which says what its bytes are. Rejects with `refused` unless it has the digest. */
+    async manifest(coordinate: Coordinate, version: string, digest: Digest): Promise<Uint8Array> {
       const name = formatCoordinate(coordinate, { kind: 'version', version });
       const path = `/${name}/manifest`;
       let bytes: Buffer | null = null;
@@ -227,7 +217,8 @@ export function openContractSource(url: string, trusted: string | undefined): Co
         `${url} sent ${what} of ${name}, which is ${digest}. Nothing was written. Ask who runs that registry.`,
       );
     },
-    async bytes(coordinate, version, format, sha256) {
+    /** A version's bytes. Rejects with `refused` unless they have the SHA-256. */
+    async bytes(coordinate: Coordinate, version: string, format: Format, sha256: string): Promise<Uint8Array> {
       const name = formatCoordinate(coordinate, { kind: 'version', version });
       const bytes = await read(`/${name}.${format}`, `application/${format}`, maxDocumentBytes);
       if (bytes === null)

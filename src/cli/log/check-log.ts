@@ -43,26 +43,13 @@ interface Known {
 }
 
 /** The public log of a registry, as a consumer checks it. Everything rejects with `refused` where it does not hold. */
-export interface CheckedPublicLog {
-  /** Its head now, after a check that it goes on from what this user has seen. */
-  head(): Promise<Checkpoint>;
-  /** Checks that a version is in the log with this digest. `proof`: the file, which needs no network. */
-  check(version: Known, proof: string): Promise<LogProof>;
-  /** Finds a version among all leaves of the log, which make up a signed root. Returns its proof as text; null: it is in none. */
-  find(version: Known): Promise<string | null>;
-  /** All leaves of the log at a head, which make up its root. */
-  leaves(head: Checkpoint): Promise<Buffer[]>;
-}
+export type CheckedPublicLog = NonNullable<Awaited<ReturnType<typeof openCheckedLog>>>;
 
 /**
  * Opens the public log of a registry. The key that it had when this user first saw it must sign it, or one that
  * such a key announced in the log. Null for a registry without a log; `refused` for one that had a log, and for a log that the policy does not name.
  */
-export async function openCheckedLog(
-  registry: string,
-  read: ReadFile,
-  policy: WitnessPolicy | null,
-): Promise<CheckedPublicLog | null> {
+export async function openCheckedLog(registry: string, read: ReadFile, policy: WitnessPolicy | null) {
   const seen = readLogState(registry);
   const given = String((await read('/log/key')) ?? '').trim();
   const hasLog = parseVerifierKey(given) !== null;
@@ -143,9 +130,12 @@ export async function openCheckedLog(
   }
 
   return {
+    /** Its head now, after a check that it goes on from what this user has seen. */
     head: newestHead,
-    leaves: (head) => readLeaves(registry, read, head),
-    async find(version) {
+    /** All leaves of the log at a head, which make up its root. */
+    leaves: (head: Checkpoint): Promise<Buffer[]> => readLeaves(registry, read, head),
+    /** Finds a version among all leaves of the log, which make up a signed root. Returns its proof as text; null: it is in none. */
+    async find(version: Known): Promise<string | null> {
       walked ??= walk();
       const { head, leaves } = await walked;
       const index = leaves.findLastIndex((leaf) => isOf(version, decodeLeaf(leaf)));
@@ -155,7 +145,8 @@ export async function openCheckedLog(
       verifyProof({ registry, keys: [parseVerifierKey(state.key)!], policy }, version, proof);
       return proof;
     },
-    async check(version, file) {
+    /** Checks that a version is in the log with this digest. `file`: the proof, which needs no network. */
+    async check(version: Known, file: string): Promise<LogProof> {
       const proof = verifyProof({ registry, keys: [parseVerifierKey(state.key)!], policy }, version, file);
       await hold(proof.checkpoint);
       return proof;

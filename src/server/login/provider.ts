@@ -161,30 +161,16 @@ export interface Identified {
   idToken: string;
 }
 
-/** The identity provider. Every method rejects with `unavailable` while it does not respond. */
-export interface Provider {
-  /** URL to send the browser to (OpenID Connect Core §3.1.2.1, with PKCE). */
-  authorizationUrl(pending: Pending): Promise<string>;
-  /**
-   * Exchanges the response in `search` for the person's identity. Checks state, `iss`, PKCE, and
-   * the ID token's signature, `iss`, `aud`, `exp` and nonce. Rejects with `unauthenticated` if a
-   * check fails or the provider returned an error.
-   */
-  signIn(search: string, pending: Pending): Promise<Identified>;
-  /**
-   * URL that ends the session at the provider (RP-Initiated Logout 1.0 §2); null if it has none or
-   * does not respond.
-   */
-  endSessionUrl(idToken: string | null): Promise<string | null>;
-}
-
-/** Creates a configured provider without contacting it. `back`: where it sends people back to. */
+/**
+ * Creates a configured provider without contacting it. `back`: where it sends people back to. Every method rejects
+ * with `unavailable` while it does not respond.
+ */
 export function createProvider(
   login: ProviderConfig,
   back: string,
   url: string,
   { monotonic, log }: Pick<Registry, 'monotonic' | 'log'>,
-): Provider {
+) {
   const secret = readSecret(login.clientSecret);
   const discover = createDiscovery({ issuer: login.issuer, client: { id: login.clientId, secret }, monotonic, log });
   const callback = new URL(back);
@@ -197,7 +183,8 @@ export function createProvider(
   }
 
   return {
-    async authorizationUrl({ state, nonce, verifier }) {
+    /** URL to send the browser to (OpenID Connect Core §3.1.2.1, with PKCE). */
+    async authorizationUrl({ state, nonce, verifier }: Pending): Promise<string> {
       return buildAuthorizationUrl(await discover(), {
         redirect_uri: callback.href,
         scope: login.scope,
@@ -207,7 +194,12 @@ export function createProvider(
         code_challenge_method: 'S256',
       }).href;
     },
-    async signIn(search, { state, nonce, verifier }) {
+    /**
+     * Exchanges the response in `search` for the person's identity. Checks state, `iss`, PKCE, and
+     * the ID token's signature, `iss`, `aud`, `exp` and nonce. Rejects with `unauthenticated` if a
+     * check fails or the provider returned an error.
+     */
+    async signIn(search: string, { state, nonce, verifier }: Pending): Promise<Identified> {
       const configuration = await discover();
       // Use the configured URL and not the request's host, which the client chooses.
       const current = new URL(callback);
@@ -236,7 +228,11 @@ export function createProvider(
         throw refusalOf(error, (fields) => log('warn', 'sign-in refused', { issuer: login.issuer, ...fields }));
       }
     },
-    async endSessionUrl(idToken) {
+    /**
+     * URL that ends the session at the provider (RP-Initiated Logout 1.0 §2); null if it has none or
+     * does not respond.
+     */
+    async endSessionUrl(idToken: string | null): Promise<string | null> {
       try {
         const configuration = await discover();
         if (configuration.serverMetadata().end_session_endpoint === undefined) return null;

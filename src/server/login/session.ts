@@ -160,20 +160,6 @@ export interface Pending {
   provider: string;
 }
 
-export interface PendingSignIns {
-  /** Creates one without storing it. */
-  create(returnTo: string, provider: string): Pending;
-  /**
-   * Stores it in a cookie of its own, so that sign-ins in several tabs do not disturb each other.
-   */
-  keep(request: Request, response: Response, pending: Pending): void;
-  /**
-   * Takes out the one with this state, so that it can be used once; null if this browser has none
-   * or it is too old.
-   */
-  take(request: Request, response: Response, state: string): Pending | null;
-}
-
 /** Seconds until a sign-in expires. */
 const lifetime = 600;
 /** Most cookies in one browser. More would make its requests too long. */
@@ -181,26 +167,29 @@ const maxPending = 4;
 const prefix = '__Host-stele-login-';
 
 /** Pending sign-ins, each in a sealed cookie named after its start time. */
-export function createPendingSignIns(
-  registry: Pick<Registry, 'now' | 'expiryTime' | 'randomBytes'>,
-  seal: Seal,
-): PendingSignIns {
+export function createPendingSignIns(registry: Pick<Registry, 'now' | 'expiryTime' | 'randomBytes'>, seal: Seal) {
   return {
-    create: (returnTo, provider) => ({
+    /** Creates one without storing it. */
+    create: (returnTo: string, provider: string): Pending => ({
       state: `${newId(registry)}.${randomState()}`,
       nonce: randomNonce(),
       verifier: randomPKCECodeVerifier(),
       returnTo,
       provider,
     }),
-    keep(request, response, pending) {
+    /** Stores it in a cookie of its own, so that sign-ins in several tabs do not disturb each other. */
+    keep(request: Request, response: Response, pending: Pending): void {
       const older = [...readCookies(request).keys()].filter((name) => name.startsWith(prefix)).sort();
       const surplus = Math.max(0, older.length - maxPending + 1);
       for (const name of older.slice(0, surplus)) response.clearCookie(name, cookieOptions);
       const text = seal.seal({ ...pending }, new Date(registry.expiryTime().getTime() + lifetime * 1000));
       response.cookie(cookieNameOf(pending.state), text, { ...cookieOptions, maxAge: lifetime * 1000 });
     },
-    take(request, response, state) {
+    /**
+     * Takes out the one with this state, so that it can be used once; null if this browser has none
+     * or it is too old.
+     */
+    take(request: Request, response: Response, state: string): Pending | null {
       const name = cookieNameOf(state);
       const text = readCookies(request).get(name);
       const pending = text === undefined ? null : (seal.open(text) as Pending | null);

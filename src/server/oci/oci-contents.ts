@@ -66,16 +66,7 @@ export interface Contents {
 }
 
 /** Finds what versions have. */
-export interface ContentsIndex {
-  /** What one version has. */
-  of(granted: GrantedVersion): Promise<Contents>;
-  /**
-   * The version that has a blob with this digest, or whose report's manifest has it. Null if none
-   * has; a damaged version has none. Rejects with `rate_limited` when too many searches of the
-   * resource are waiting.
-   */
-  holding(granted: Granted, digest: Digest): Promise<Contents | null>;
-}
+export type ContentsIndex = ReturnType<typeof createContentsIndex>;
 
 type ContentsOf = Omit<Contents, 'granted'>;
 
@@ -92,10 +83,11 @@ const retryAfter = 5;
  * the version that has a blob is nearly always in memory. Otherwise the versions of the resource
  * are looked through, newest first and for one request of the resource at a time.
  */
-export function createContentsIndex(registry: Registry): ContentsIndex {
+export function createContentsIndex(registry: Registry) {
   const holders = new LRUCache<string, Digest>({ maxSize: digestsKept, sizeCalculation: () => 1 });
   const queues = new Map<string, PQueue>();
 
+  /** What one version has. */
   async function of(granted: GrantedVersion): Promise<Contents> {
     const { resource, version } = granted;
     const make = async (): Promise<ContentsOf> => {
@@ -157,7 +149,12 @@ export function createContentsIndex(registry: Registry): ContentsIndex {
 
   return {
     of,
-    async holding(granted, digest) {
+    /**
+     * The version that has a blob with this digest, or whose report's manifest has it. Null if none
+     * has; a damaged version has none. Rejects with `rate_limited` when too many searches of the
+     * resource are waiting.
+     */
+    async holding(granted: Granted, digest: Digest): Promise<Contents | null> {
       const version = await contentsFor(granted, digest);
       if (version !== null) return version;
       const place = resourceRef(granted.resource);

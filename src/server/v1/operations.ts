@@ -33,26 +33,16 @@ export interface Asked {
 }
 
 /** The operations of the management API that need a member, for `/v1` and for the console. */
-export interface Operations {
-  find(id: string): DescribedOperation;
-  /** The operation that reads what is at a path of the description; null if there is none. */
-  reading(path: string): DescribedOperation | null;
-  /**
-   * Performs an operation. Checks parameters, then access, then the body. Throws what `/v1` answers
-   * as a problem.
-   */
-  perform(operation: DescribedOperation, asker: Asker, asked: Asked): Promise<Answer>;
-  /** Validates a body against the description and fills in its defaults. Throws `malformed`. */
-  checkBody(operation: DescribedOperation, body: Body | null): Body | null;
-}
+export type Operations = ReturnType<typeof createOperations>;
 
-export function createOperations(context: Omit<ServerContext, 'v1'>): Operations {
+export function createOperations(context: Omit<ServerContext, 'v1'>) {
   const { registry } = context;
   const description = ownDescription();
   const validator = validatorOf(description);
   const turns = createTurns();
   const byId = new Map(description.operations.map((operation) => [operation.id, operation]));
 
+  /** Validates a body against the description and fills in its defaults. Throws `malformed`. */
   function checkBody(operation: DescribedOperation, body: Body | null): Body | null {
     if (operation.body === null || operation.body.isBytes) return operation.body && body;
     if (body !== null) validator.checkBody(operation, body.value, body.size);
@@ -60,6 +50,10 @@ export function createOperations(context: Omit<ServerContext, 'v1'>): Operations
     return body;
   }
 
+  /**
+   * Performs an operation. Checks parameters, then access, then the body. Throws what `/v1` answers
+   * as a problem.
+   */
   async function perform(operation: DescribedOperation, asker: Asker, asked: Asked): Promise<Answer> {
     const { principal, org, address } = asker;
     // An invalid name cannot exist.
@@ -101,8 +95,10 @@ export function createOperations(context: Omit<ServerContext, 'v1'>): Operations
   }
 
   return {
-    find: (id) => byId.get(id)!,
-    reading: (path) => description.operations.find((each) => each.method === 'get' && each.path === path) ?? null,
+    find: (id: string): DescribedOperation => byId.get(id)!,
+    /** The operation that reads what is at a path of the description; null if there is none. */
+    reading: (path: string): DescribedOperation | null =>
+      description.operations.find((each) => each.method === 'get' && each.path === path) ?? null,
     perform,
     checkBody,
   };

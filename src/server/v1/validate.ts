@@ -192,21 +192,7 @@ function at(path: string, name: string, detail: string): Fault {
 }
 
 /** Validates requests against the description. */
-export interface Validator {
-  /** Whether these path parameters have the right form. */
-  isPath(operation: DescribedOperation, values: Readonly<Record<string, string>>): boolean;
-  /** The parameters in this place, with defaults. Throws `malformed` and names each invalid one. */
-  readParameters(
-    operation: DescribedOperation,
-    place: 'query' | 'header',
-    given: ReadonlyMap<string, string>,
-  ): Record<string, unknown>;
-  /**
-   * Validates the body and fills in defaults. Throws `malformed` with a pointer to each fault; for
-   * a body of more than `small` bytes, only to the first.
-   */
-  checkBody(operation: DescribedOperation, value: unknown, size: number): void;
-}
+type Validator = ReturnType<typeof createValidator>;
 
 const small = 65_536;
 const maxFaults = 20;
@@ -218,7 +204,7 @@ export function validatorOf(description: Description): Validator {
   return validators.getOrInsertComputed(description, () => createValidator(description));
 }
 
-function createValidator(description: Description): Validator {
+function createValidator(description: Description) {
   const document = withForms(description.document);
   const pointers = pointersIn(document);
   const options = { strict: false, useDefaults: true, verbose: true, meta: false, validateSchema: false } as const;
@@ -255,11 +241,17 @@ function createValidator(description: Description): Validator {
   }
 
   return {
-    isPath({ parameters }, values) {
+    /** Whether these path parameters have the right form. */
+    isPath({ parameters }: DescribedOperation, values: Readonly<Record<string, string>>): boolean {
       const inPath = parameters.filter((parameter) => parameter.in === 'path');
       return inPath.every((parameter) => readParameter(parameter, values[parameter.name]!).faults.length === 0);
     },
-    readParameters(operation, place, given) {
+    /** The parameters in this place, with defaults. Throws `malformed` and names each invalid one. */
+    readParameters(
+      operation: DescribedOperation,
+      place: 'query' | 'header',
+      given: ReadonlyMap<string, string>,
+    ): Record<string, unknown> {
       const parameters = operation.parameters.filter((parameter) => parameter.in === place);
       const values: Record<string, unknown> = {};
       const faults: Fault[] = [];
@@ -283,7 +275,11 @@ function createValidator(description: Description): Validator {
       if (faults.length > 0) throw faulty('A parameter is invalid', faults);
       return values;
     },
-    checkBody({ body }, value, size) {
+    /**
+     * Validates the body and fills in defaults. Throws `malformed` with a pointer to each fault; for
+     * a body of more than `small` bytes, only to the first.
+     */
+    checkBody({ body }: DescribedOperation, value: unknown, size: number): void {
       const ajv = size > small ? first : all;
       const validate = compile(ajv, body!.pointer);
       if (validate(value)) return;

@@ -71,44 +71,28 @@ function isInside(path: unknown): boolean {
 }
 
 /** The target folder of a build. */
-export interface BuildFolder {
-  /**
-   * The manifest of the previous build, without files that have since been removed. Null if there
-   * is none.
-   */
-  old: BuildManifest | null;
-  /** Starts a build in a temporary folder beside the target. */
-  begin(): Promise<Beginnings>;
-}
+export type BuildFolder = Awaited<ReturnType<typeof openBuildFolder>>;
 
 /**
  * An unfinished build. Files are made one after the other: nothing else waits, and a thread for each
  * of a hundred thousand costs more than the file.
  */
-export interface Beginnings {
-  write(path: string, bytes: Uint8Array | string): void;
-  /**
-   * Keeps a file of the previous build, as a hard link if possible. Returns false if it no longer
-   * exists.
-   */
-  keep(path: string): boolean;
-  /** Adds a second name for a file of this build. */
-  repeat(from: string, to: string): void;
-  /** Replaces the previous build, which stays in place until this one is complete. */
-  publish(): Promise<void>;
-  /** Discards this build. The previous one stays. */
-  discard(): Promise<void>;
-}
+export type Beginnings = Awaited<ReturnType<typeof begin>>;
 
 /**
  * Opens the target folder. It must be absent, empty, or contain only a previous build; otherwise
  * rejects with `conflict`. Removes the remains of killed builds.
  */
-export async function openBuildFolder(out: string): Promise<BuildFolder> {
+export async function openBuildFolder(out: string) {
   const target = await realpath(out).catch(() => resolve(out));
   await sweep(target);
   const old = await inspect(target);
-  return { old, begin: () => begin(target) };
+  return {
+    /** The manifest of the previous build, without files that have since been removed. Null if there is none. */
+    old,
+    /** Starts a build in a temporary folder beside the target. */
+    begin: () => begin(target),
+  };
 }
 
 /** Reads the files in the folder and checks them against the manifest. */
@@ -153,7 +137,7 @@ function isWithin(folder: string, path: string): boolean {
   return path === folder || path.startsWith(`${folder}${sep}`);
 }
 
-async function begin(target: string): Promise<Beginnings> {
+async function begin(target: string) {
   const mark = `${process.pid}-${process.hrtime.bigint().toString(36)}`;
   const folder = beside(target, `new-${mark}`);
   const former = beside(target, `old-${mark}`);
@@ -175,12 +159,16 @@ async function begin(target: string): Promise<Beginnings> {
   }
 
   return {
-    write: (path, bytes) => at(path, (place) => writeFileSync(place, bytes, { flag: 'wx' })),
-    keep: (path) => at(path, (place) => share(join(target, path), place)),
-    repeat(from, to) {
+    write: (path: string, bytes: Uint8Array | string): void =>
+      at(path, (place) => writeFileSync(place, bytes, { flag: 'wx' })),
+    /** Keeps a file of the previous build, as a hard link if possible. Returns false if it no longer exists. */
+    keep: (path: string): boolean => at(path, (place) => share(join(target, path), place)),
+    /** Adds a second name for a file of this build. */
+    repeat(from: string, to: string): void {
       at(to, (place) => share(join(folder, from), place));
     },
-    async publish() {
+    /** Replaces the previous build, which stays in place until this one is complete. */
+    async publish(): Promise<void> {
       await copyFile(join(target, worktreeFile), join(folder, worktreeFile)).catch(ignoringAbsence).catch(explain);
       for (const name of toolFolders)
         await cp(join(target, name), join(folder, name), { recursive: true }).catch(ignoringAbsence).catch(explain);
@@ -193,6 +181,7 @@ async function begin(target: string): Promise<Beginnings> {
       }
       rmSync(former, { recursive: true, force: true });
     },
+    /** Discards this build. The previous one stays. */
     discard: () => rm(folder, { recursive: true, force: true }),
   };
 }

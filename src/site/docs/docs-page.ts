@@ -8,16 +8,7 @@ import { describeCommands, type CommandText, describeConfiguration, table } from
 import type { ProblemKind } from '../pages/message-pages.ts';
 
 /** The rendered documentation. */
-export interface Docs {
-  /** The HTML page of this name, or null. */
-  html(name: string): string | null;
-  /** The same page as Markdown, or null. */
-  markdown(name: string): string | null;
-  /** Finds and suggests pages and their sections, the best first. */
-  search(): Promise<ReturnType<typeof openDocs>>;
-  /** What it searches, also for browsers where no server searches. */
-  index(): Promise<DocsIndex>;
-}
+export type Docs = ReturnType<typeof createDocs>;
 
 interface Rendered {
   page: DocPage;
@@ -27,11 +18,11 @@ interface Rendered {
 }
 
 /** Creates the documentation with these facts filled in. Pages are rendered once, on first use. */
-export function createDocs(site: Site, facts: DocFacts): Docs {
+export function createDocs(site: Site, facts: DocFacts) {
   const cache = { html: new Map<string, string>(), markdown: new Map<string, string>() };
   let rendered: Map<string, Rendered> | null = null;
   let index: Promise<DocsIndex> | null = null;
-  let finder: ReturnType<Docs['search']> | null = null;
+  let finder: Promise<ReturnType<typeof openDocs>> | null = null;
 
   // Each page shows the list of all pages and their headings.
   function all(): Map<string, Rendered> {
@@ -66,10 +57,14 @@ export function createDocs(site: Site, facts: DocFacts): Docs {
 
   const indexOnce = () => (index ??= makeIndex());
   return {
-    html: (name) => keep('html', name, (found) => docHtml(site, found, [...all().values()])),
+    /** The HTML page of this name, or null. */
+    html: (name: string) => keep('html', name, (found) => docHtml(site, found, [...all().values()])),
+    /** What `search` searches, also for browsers where no server searches. */
     index: indexOnce,
+    /** Finds and suggests pages and their sections, the best first. */
     search: () => (finder ??= indexOnce().then(openDocs)),
-    markdown: (name) =>
+    /** The same page as Markdown, or null. */
+    markdown: (name: string) =>
       keep('markdown', name, ({ page, markdown }) => `# ${page.title}\n\n${wholeLinks(site, markdown)}`),
   };
 }
