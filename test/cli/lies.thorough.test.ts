@@ -15,6 +15,7 @@ import { listen } from './lock-world.ts';
 /** What no consumer can notice, or need not, with the reason. By command, address and what is changed there. */
 const accepted: readonly [command: RegExp, what: RegExp, reason: string][] = [
   [/^(?:add|update)$/, /^\/@acme\/schemas\/money(?:@\^1\.0\.0)?\/provenance replayed$/, 'Which version is the newest is not proved: see the documentation.'], // prettier-ignore
+  [/^add$/, /\/provenance of 1\.0\.0$/, 'The same.'],
   [/^verify$/, /\/versions \S*(?:publishedAt|createdAt|url|changes|commit|problems|original|next|reason|since)/, 'The log has no such facts.'], // prettier-ignore
   [/^verify$/, /^\/@acme (?!items\.\d+\.coordinate)/, 'The log has no such facts.'],
   [/^verify$/, /^\/@acme items\.\d+\.coordinate/, 'What is not listed is found only by its name in the log.'],
@@ -27,14 +28,18 @@ let front: Awaited<ReturnType<typeof listen>>;
 interface Answer {
   status: number;
   type: string;
+  /** Where a redirect leads. */
+  location: string | null;
   body: Buffer;
 }
 /** What was asked for, in order, and the answers. */
 let asked = new Map<string, Answer>();
 /** Changes an answer on its way; null: none. */
 let lie: { path: string; answer: Answer } | null = null;
-/** The answers of before the newest version was there. */
+/** The answers of before the newest version was there, and of when the first one was the newest. */
 const old = new Map<string, Answer>();
+const first = new Map<string, Answer>();
+const newest = '1.2.0';
 
 const schema = (version: string) =>
   JSON.stringify({ $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'Money', version, type: 'string' });
@@ -109,12 +114,12 @@ beforeAll(async () => {
         const told: Answer = {
           status: answer.status,
           type: answer.headers.get('content-type') ?? 'text/plain',
+          location: answer.headers.get('location'),
           body: Buffer.from(await answer.arrayBuffer()),
         };
         asked.set(path, told);
-        const { status, type, body } = lie?.path === path ? lie.answer : told;
-        const location = answer.headers.get('location');
-        response.writeHead(status, { 'content-type': type, ...(status === answer.status && location && { location }) });
+        const { status, type, location, body } = lie?.path === path ? lie.answer : told;
+        response.writeHead(status, { 'content-type': type, ...(location !== null && { location }) });
         response.end(body);
       },
     );
@@ -127,10 +132,19 @@ beforeAll(async () => {
   const locked = await openConsumer(seen.path);
   await locked.run(argsOf('add'));
   starts.set('update', locked.path);
-  for (const name of ['add', 'update', 'verify'] as const)
-    for (const [path, answer] of (await honestly(name)).asked) old.set(path, answer);
-  await publish('@acme/schemas/money', '1.1.0');
-  await vi.waitUntil(async () => (await fetch(`${honest.url}/@acme/schemas/money@1.1.0?proof`)).status === 200);
+  const keepAnswers = async (kept: typeof old) => {
+    for (const name of ['add', 'update', 'verify'] as const)
+      for (const [path, answer] of (await honestly(name)).asked) kept.set(path, answer);
+  };
+  const release = async (version: string) => {
+    await publish('@acme/schemas/money', version);
+    await vi.waitUntil(async () => (await fetch(`${honest.url}/@acme/schemas/money@${version}?proof`)).status === 200);
+  };
+  await keepAnswers(first);
+  await release('1.1.0');
+  await locked.run('update');
+  await keepAnswers(old);
+  await release(newest);
   const missing = await openConsumer(locked.path);
   await missing.run('update');
   await rm(join(missing.path, 'repository/money.json'));
@@ -165,27 +179,29 @@ function* fieldsOf(value: unknown, at = ''): Generator<[field: string, changed: 
   else yield [at.slice(0, -1), other(value)];
 }
 
+const problem = (status: number): Answer => ({ status, type: 'application/problem+json', location: null, body: Buffer.from(`{"status":${status}}`) }); // prettier-ignore
+
 /** The lies about one answer. */
-function* liesAbout(path: string, { status, type, body }: Answer): Generator<[what: string, answer: Answer]> {
-  if (status !== 200)
-    return yield ['failed', { status: 503, type: 'application/problem+json', body: Buffer.from('{"status":503}') }];
-  yield ['dropped', { status: 404, type: 'application/problem+json', body: Buffer.from('{"status":404}') }];
-  yield ['failed', { status: 503, type: 'application/problem+json', body: Buffer.from('{"status":503}') }];
+function* liesAbout(path: string, answer: Answer): Generator<[what: string, answer: Answer]> {
+  const { status, type, location, body } = answer;
+  yield ['failed', problem(503)];
+  if (location !== null) yield ['of 1.0.0', { ...answer, location: location.replace(newest, '1.0.0') }];
+  if (status !== 200) return;
+  yield ['dropped', problem(404)];
+  const older = path.includes(newest) ? first.get(path.replace(newest, '1.0.0')) : undefined;
+  if (older && !older.body.equals(body)) yield ['of 1.0.0', older];
   const before = old.get(path);
   if (before && !before.body.equals(body)) yield ['replayed', before];
   const json = type.includes('json') ? parseJson(body) : undefined;
   if (isObject(json) && !path.endsWith('.json'))
-    for (const [field, changed] of fieldsOf(json)) yield [field, { status, type, body: Buffer.from(JSON.stringify(changed)) }]; // prettier-ignore
+    for (const [field, changed] of fieldsOf(json)) yield [field, { ...answer, body: Buffer.from(JSON.stringify(changed)) }]; // prettier-ignore
   else {
     const lines = body.toString('latin1').split('\n');
     for (const [number, line] of lines.entries()) {
       if (line === '') continue;
       const middle = line.length >> 1;
       const changed = `${line.slice(0, middle)}${line[middle] === 'A' ? 'B' : 'A'}${line.slice(middle + 1)}`;
-      yield [
-        `line ${number + 1}`,
-        { status, type, body: Buffer.from(lines.with(number, changed).join('\n'), 'latin1') },
-      ];
+      yield [`line ${number + 1}`, { ...answer, body: Buffer.from(lines.with(number, changed).join('\n'), 'latin1') }];
     }
   }
 }
@@ -197,7 +213,7 @@ describe.each(Object.keys(commands) as Name[])('%s', (name) => {
     const { outcome, asked: requests } = await honestly(name);
     expect(outcome.code).toBe(0);
     const all = [...requests].flatMap(([path, answer]) => [...liesAbout(path, answer)].map(([what, told]) => ({ path, what, told }))); // prettier-ignore
-    const whole = all.filter(({ what }) => /^(?:dropped|failed|replayed)$/.test(what));
+    const whole = all.filter(({ what }) => /^(?:dropped|failed|replayed|of .*)$/.test(what));
     const wrong: string[] = [];
     for (const { path, what, told } of [
       ...whole,

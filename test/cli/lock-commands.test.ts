@@ -523,6 +523,26 @@ test('outdated says what became of the version that is locked', async () => {
   expect(await one.run('add @acme/apis/pay@1.0.0 --json')).toMatchObject({ code: 0 });
 });
 
+test('update does not go back to an older version', async () => {
+  await using registry = await listen((request, response) => {
+    const path = request.url!.replace(/@(?:%5E1|1\.5\.0)\/provenance$/, '@1.4.0/provenance');
+    void fetch(world.registry + path, { headers: { accept: 'application/json' } }).then(async (answer) => {
+      response.writeHead(answer.status).end(await answer.text());
+    });
+  });
+  const one = await consumer();
+  await one.run(`add @acme/schemas/money@^1 --as money.json --registry ${world.registry}`);
+  const locked = (await one.text(lockName)).replace(world.registry, registry.url);
+  await writeFile(one.file(lockName), locked);
+  expect(await one.run('update')).toMatchObject({
+    code: 1,
+    stderr: `not updated money.json: ${registry.url} says that ^1 means 1.4.0, which is older than 1.5.0. It was left as it is. If you want the older one: stele add @acme/schemas/money@1.4.0\n`,
+  });
+  expect(await one.text(lockName)).toBe(locked);
+  expect(await one.run(`add @acme/schemas/money@1.4.0 --registry ${world.registry}`)).toMatchObject({ code: 0 });
+  expect(await one.text(lockName)).toContain('version: 1.4.0');
+});
+
 test('a list of versions is read to its end', async () => {
   const pages = ['a', 'b', 'c'];
   const item = (version: string) => ({

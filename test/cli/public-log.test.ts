@@ -3,10 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lockName } from '../../src/model/lock.ts';
-import { formatSignature, formatVerifierKey, signingKey } from '../../src/model/transparency/note.ts';
-import { formatProof, parseCheckpoint } from '../../src/model/transparency/checkpoint.ts';
-import { decodeBundle, nodesIn, leafHash, proveInclusion } from '../../src/model/transparency/tree.ts';
+import {
+  formatNote,
+  formatSignature,
+  formatVerifierKey,
+  signingKey,
+  signText,
+} from '../../src/model/transparency/note.ts';
+import { checkpointText, formatProof, parseCheckpoint } from '../../src/model/transparency/checkpoint.ts';
+import { decodeBundle, nodesIn, leafHash, proveInclusion, rootOf } from '../../src/model/transparency/tree.ts';
 import { digestOf } from '../../src/model/digest.ts';
+import { deriveKey } from '../../src/registry/seal.ts';
 import { serveStele, type Serving } from '../e2e/stele.ts';
 import { cosign, cosigningKey } from '../registry/transparency/cosign.ts';
 import { listen, openConsumer } from './lock-world.ts';
@@ -164,6 +171,32 @@ test.for([
   const ended = await one.run(`verify --log ${front.url}`);
   expect(ended.code).toBe(code);
   expect(ended.stdout + ended.stderr).toContain(says);
+});
+
+test('verify --log excuses no difference by a log that was read when it was shorter', async () => {
+  const one = await consumer();
+  // What the log was when it had three leaves.
+  const key = signingKey('contracts.test/log', deriveKey('the key that whoever holds the disk has, too', '', 'stele public log')); // prettier-ignore
+  const leaves = decodeBundle(
+    Buffer.from(await (await fetch(`${honest.url}/log/tile/entries/000.p/5`)).arrayBuffer()),
+  )!;
+  const root = await rootOf(
+    nodesIn(async () => Buffer.concat(leaves.slice(0, 3).map(leafHash)), 3),
+    3,
+  );
+  const text = checkpointText(key.name, { size: 3, root });
+  const old = Buffer.from(formatNote({ text, signatures: [signText(key, text)] }));
+  let isFirst = true;
+  change = (path, body) => {
+    if (path === '/@acme/schemas/money') return Buffer.from('{}');
+    if (path !== '/log/checkpoint' || !isFirst) return body;
+    isFirst = false;
+    return old;
+  };
+  const ended = await one.run(`verify --log ${front.url}`);
+  expect(ended.stdout).toContain('different @acme/schemas/money: its latest json is sha256:');
+  expect(ended.stderr).toContain('5 leaves, 2 versions');
+  expect(ended.code).toBe(1);
 });
 
 test('a key of the log that is cut is no registry without a log', async () => {

@@ -12,6 +12,7 @@ import { Command } from 'commander';
 import type { Comparison } from '../../model/comparison.ts';
 import { parseSelector } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
+import { compareSemanticVersions, parseSemanticVersion } from '../../model/label.ts';
 import type { LockedContract } from '../../model/lock.ts';
 import { complain, print, printJson, withProgressUnless } from '../output.ts';
 import { noteProblem } from './list-command.ts';
@@ -87,6 +88,13 @@ async function findMoves(
           `${before.registry} has other bytes for ${before.contract}@${version} than ${before.path}: locked sha256:${before.sha256}, there sha256:${sha256}. It was left as it is. Ask who runs that registry.`,
         );
       if (version === before.version) return null;
+      const [found, had] = [version, before.version].map(parseSemanticVersion);
+      // Whether the newer ones were withdrawn or are held back, nothing here proves.
+      if (found && had && compareSemanticVersions(found, had) < 0)
+        throw new RegistryError(
+          'refused',
+          `${before.registry} says that ${before.range} means ${version}, which is older than ${before.version}. It was left as it is. If you want the older one: stele add ${before.contract}@${version}`,
+        );
       const after = { ...before, version, digest, sha256 };
       await assertReplaceable(lock, before.path, before, sha256);
       const bytes = await contractBytes(after, trusted);

@@ -2,7 +2,7 @@ import PQueue from 'p-queue';
 import { parseCoordinate } from '../../model/address.ts';
 import { digestOf, hexOf, type Digest } from '../../model/digest.ts';
 import { insteadOf, isRegistryError, RegistryError } from '../../model/errors.ts';
-import { parseProof } from '../../model/transparency/checkpoint.ts';
+import { parseProof, type Checkpoint } from '../../model/transparency/checkpoint.ts';
 import { decodeLeaf, isVersion } from '../../model/transparency/leaf.ts';
 import { layerOf, openContractSource, trustedRegistry, type ContractSource } from '../lock/contract-source.ts';
 import { openCheckedLog, type CheckedPublicLog } from './check-log.ts';
@@ -28,8 +28,28 @@ export async function verifyLog(registry: string, say: (text: string) => void): 
   const source = openContractSource(registry, trustedRegistry(registry));
   const log = await openCheckedLog(registry, (path) => source.file(path), null);
   if (log === null) throw new RegistryError('not_found', `${registry} has no public log.`);
-  const head = await log.head();
-  const result: VerifiedLog = { origin: head.origin, leaves: head.size, same: 0, gone: [], wrong: [] };
+  let head = await log.head();
+  for (let round = 1; ; round++) {
+    const { changed, ...found } = await compareAll(source, log, head, say);
+    const next = changed.length === 0 ? head : await log.head();
+    if (next.size === head.size || round === maxRounds)
+      return { ...found, gone: found.gone.toSorted(), wrong: [...found.wrong, ...changed].toSorted() };
+    // What changed meanwhile is in the log by now.
+    head = next;
+  }
+}
+
+/** How often a log that grows meanwhile is compared. A registry could let it grow to excuse what it serves. */
+const maxRounds = 5;
+
+/** Compares all that is served with a log at a head. `changed`: what differs, or changed after the head was read. */
+async function compareAll(
+  source: ContractSource,
+  log: CheckedPublicLog,
+  head: Checkpoint,
+  say: (text: string) => void,
+): Promise<VerifiedLog & { changed: string[] }> {
+  const result = { origin: head.origin, leaves: head.size, same: 0, gone: [] as string[], wrong: [] as string[], changed: [] as string[] }; // prettier-ignore
   const facts = readFacts(await log.leaves(head), result.wrong);
   const queue = new PQueue({ concurrency: 8 });
   let done = 0;
@@ -43,7 +63,6 @@ export async function verifyLog(registry: string, say: (text: string) => void): 
     }),
   );
   const served = new Set(facts.versions.keys()).difference(new Set(result.gone));
-  const changed: string[] = [];
   const names = new Set([
     ...facts.latest.keys(),
     ...(await listedIn(source, new Set([...facts.versions.keys()].map(orgOf)))),
@@ -53,12 +72,10 @@ export async function verifyLog(registry: string, say: (text: string) => void): 
       say(`Looking for what is not in the log: ${name}`);
       const found = await compareHistory(source, log, name, facts, served);
       result.wrong.push(...found.wrong);
-      changed.push(...found.changed);
+      result.changed.push(...found.changed);
     }),
   );
-  // What changed meanwhile is in the log by now.
-  if (changed.length > 0 && (await log.head()).size === head.size) result.wrong.push(...changed);
-  return { ...result, gone: result.gone.toSorted(), wrong: result.wrong.toSorted() };
+  return result;
 }
 
 /** What a log says: the digest and the state of each version, and what `latest` of each contract means. */
