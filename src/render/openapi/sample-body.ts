@@ -142,6 +142,7 @@ export type SampleBody =
 
 /** The media types of bodies that samples show, best first. */
 const order = [isJson, isForm, isMultipart, isXml, isText, () => true];
+const kindOf = (type: string): number => order.findIndex((isOne) => isOne(type));
 
 /** A media type of a body that has a sample. */
 export interface BodyType {
@@ -156,10 +157,6 @@ export function bodyTypes(body: readonly Media[] = []): BodyType[] {
     (each, at) => all.findIndex(({ media, kind }) => media === each.media && kind === each.kind) === at,
   );
   return one.toSorted((a, b) => a.kind - b.kind);
-}
-
-function kindOf(type: string): number {
-  return order.findIndex((isOne) => isOne(type));
 }
 
 /** The author's examples of a media type. */

@@ -110,7 +110,9 @@ function answersOf(schemas: Page['schemas'], { status, media }: Response): Answe
   if (media.length === 0 && status.startsWith('2')) return [{ status, title: '', example: null }];
   const all = bodyTypes(media);
   return all.flatMap((one) => {
-    const given = examplesOf(one).slice(0, maxExamples).map(written(schemas, one));
+    const given = examplesOf(one)
+      .slice(0, maxExamples)
+      .map((example) => written(schemas, one, example));
     const samples = given.every(({ isElsewhere }) => isElsewhere === true) ? generated(schemas, one) : [];
     return [...samples, ...given].map((example) => {
       const words = [example.name.slice(0, 300), nameText(one.type, 100)].filter(Boolean);
@@ -120,12 +122,10 @@ function answersOf(schemas: Page['schemas'], { status, media }: Response): Answe
 }
 
 /** An author may give the value of a body that is XML; it is shown as it is sent. */
-function written(schemas: Page['schemas'], { media, type }: BodyType): (example: Example) => Example {
-  return (example) => {
-    const isValue = typeof example.value === 'object' && isSmall(example.value) && !isJson(type);
-    const text = isValue ? bodyText(schemas, media, type, example.value) : null;
-    return text === null ? example : { ...example, value: text };
-  };
+function written(schemas: Page['schemas'], { media, type }: BodyType, example: Example): Example {
+  const isValue = typeof example.value === 'object' && isSmall(example.value) && !isJson(type);
+  const text = isValue ? bodyText(schemas, media, type, example.value) : null;
+  return text === null ? example : { ...example, value: text };
 }
 
 /** A body made from its schema, as JSON or as XML: the latter of the value that the author gives for another media type. */

@@ -99,20 +99,20 @@ function draw(nodes: readonly Node[], edges: readonly Edge[]): string {
   for (const place of nodes.keys()) drawing.setNode(String(place), { width, height: nodeHeight, x: 0, y: 0 });
   for (const { user, used } of edges) drawing.setEdge(String(used), String(user), { points: [] });
   layout(drawing);
-  let top = 0;
+  const { width: wide = 0, height = 0 } = drawing.graph();
+  let [top, bottom] = [0, height];
   const lines = edges.map(({ user, used, isBehind }) => {
     const { points }: { points: Point[] } = drawing.edge(String(used), String(user));
     // Every other point is between two columns of boxes. The others are in columns that the line passes.
     const passed = points.slice(1, -1).filter((_, index) => index % 2 === 1);
-    // The layout lets a line that passes a column leave the drawing at its top.
-    for (const { y } of passed) top = Math.min(top, Math.floor(y) - 4);
+    // The layout lets a line that passes a column leave the drawing.
+    for (const { y } of passed) [top, bottom] = [Math.min(top, Math.floor(y) - 4), Math.max(bottom, y + 4)];
     const path = lineThrough([drawing.node(String(used)), ...passed, drawing.node(String(user))], width);
     return `<path class="edge${isBehind ? ' behind' : ''}" d="${path}"/>`;
   });
   const boxes = nodes.map((node, place) => boxOf(node, drawing.node(String(place)), width));
-  const size = [drawing.graph().width ?? 0, drawing.graph().height ?? 0].map(Math.ceil);
-  const [wide, high] = [size[0]!, size[1]! - top];
-  return `<svg class="graph" width="${wide}" height="${high}" viewBox="0 ${top} ${wide} ${high}" role="group" aria-label="Who uses what">${lines.join('')}${boxes.join('')}</svg>`;
+  const size = [Math.ceil(wide), Math.ceil(bottom - top)];
+  return `<svg class="graph" width="${size[0]}" height="${size[1]}" viewBox="0 ${top} ${size.join(' ')}" role="group" aria-label="Who uses what">${lines.join('')}${boxes.join('')}</svg>`;
 }
 
 interface Point {

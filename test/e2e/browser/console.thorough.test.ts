@@ -19,6 +19,8 @@ test.skipIf(executablePath === undefined)(
       expect(await seriousFindings(page), page.url()).toEqual([]);
       const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
       expect(await page.evaluate(overflow), page.url()).toBe(0);
+      // A word of the head is on one line.
+      expect((await page.locator('.account').boundingBox())!.height, page.url()).toBeLessThan(32);
     };
 
     await page.goto(server.server.signInUrl()!);
