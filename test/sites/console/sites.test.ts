@@ -189,6 +189,9 @@ describe('in this order', { shuffle: false }, () => {
       expect((await writer.get(guide)).text).toContain('images/dot.png');
       const html = await upload('page.png', Buffer.from('<script>alert(1)</script>'), 'image/png');
       expect(html.status).toBe(415);
+      const named = await upload('b//dot.png', png, 'image/png');
+      expect(named.text).toContain('A site cannot have a file of this name');
+      expect(html.text).not.toContain('of this name');
       await writer.send(`${guide}/publish`, { do: 'go' });
       const served = await fetch(`${server.url}/sites/acme/guide/images/dot.png`);
       expect(new Uint8Array(await served.arrayBuffer())).toEqual(png);
