@@ -52,20 +52,16 @@ export async function readWriters(
   { commit, since, paths }: { commit: string; since: string | null; paths: readonly string[] },
   { searchPath, max, signal }: HistoryOptions,
 ): Promise<CommitPerson[][] | null> {
-  const args = [
-    '--literal-pathspecs',
-    'log',
-    '--full-history',
-    `--max-count=${max}`,
-    '-z',
-    '--format=%an%x00%ae%x00%cn%x00%ce%x00%B',
-    commit,
-    ...(since === null ? [] : [`^${since}`]),
-    '--',
-    ...paths,
-  ];
-  const { ok, stdout } = await runGit({ args, folder: repository, protocols: 'none', searchPath, signal });
-  if (!ok) return null;
+  const run = (args: readonly string[], input = '') =>
+    runGit({ args, input, folder: repository, protocols: 'none', searchPath, signal });
+  const range = since === null ? [commit] : [commit, `^${since}`];
+  // A parent that leads to `since` counts only if it is named: else a merge that dropped what it has changed nothing.
+  const bounds = await run(['rev-list', '--boundary', ...range]);
+  const named = [...bounds.stdout.toString().matchAll(/^-(\w+)$/gm)].map(([, id]) => `^${id}`);
+  const args = ['--full-history', `--max-count=${max}`, '-z', '--format=%an%x00%ae%x00%cn%x00%ce%x00%B', '--stdin'];
+  const revisions = [...range, ...named].join('\n');
+  const { ok, stdout } = await run(['--literal-pathspecs', 'log', ...args, '--', ...paths], revisions);
+  if (!ok || !bounds.ok) return null;
   const texts = [...split(stdout)].map((each) => each.toString());
   const writers: CommitPerson[][] = [];
   for (let at = 0; at + 4 < texts.length; at += 5) {
@@ -80,8 +76,8 @@ export async function readWriters(
       name,
       mail,
     ]);
-    const named = [[author, email], [committer, address], ...others] as [string, string][];
-    writers.push(named.map(([name, mail]) => personFrom(name, mail)));
+    const people = [[author, email], [committer, address], ...others] as [string, string][];
+    writers.push(people.map(([name, mail]) => personFrom(name, mail)));
   }
   return writers;
 }

@@ -147,6 +147,21 @@ export function testHistory(open: () => Promise<SourceWorld>): void {
       expect(await since(null, 'none.yaml', ':(glob)**')).toEqual([]);
     });
 
+    test('says who merged away what a file had before the commit since which writers are asked for', async () => {
+      const { source, repository, remote } = await open();
+      const first = repository.commit({ files: { 'a.yaml': 'one\n' } });
+      const side = repository.commit({ branch: 'side', files: { 'b.yaml': 'one\n' }, parent: first });
+      const added = repository.commit({ files: { 'a.yaml': 'two\n' } });
+      const since = repository.commit({ files: { 'c.yaml': 'one\n' } });
+      const dropped = merge(repository, `${side}^{tree}`, side, added);
+      const tip = repository.commit({ by: 'Bob <b@acme.test>', files: { 'd.yaml': 'one\n' }, parent: dropped });
+      repository.setBranch('main', tip);
+      repository.setBranch('side', since);
+      const snapshot = await source.snapshot(remote('main'), tip);
+      await source.snapshot(remote('side'), since);
+      expect(await snapshot.writers!(since, ['a.yaml'])).toMatchObject([{ name: 'T' }, { name: 'T' }]);
+    });
+
     test('of a commit without a valid date has no date', async () => {
       const { source, repository, remote } = await open();
       const tree = repository.git('rev-parse', `${repository.commit({ files: { 'a.yaml': 'one\n' } })}^{tree}`);
