@@ -188,13 +188,9 @@ function followRegistry(registry: Registry, index: SearchIndex) {
   const outlines = new PQueue({ concurrency: 2 });
   let walk: { startedAt: number; done: boolean; end: Promise<void> } | null = null;
   let isBuilt = false;
-  let idle: Promise<void> | null = null;
 
   /** Resolves when no outline is being made. */
-  function settled(): Promise<void> {
-    idle ??= outlines.onIdle().finally(() => (idle = null));
-    return idle;
-  }
+  const settled = (): Promise<void> => outlines.onIdle();
 
   /** Resolves when all earlier writes are indexed, except for outlines. Concurrent callers share the work. */
   function follow(): Promise<void> {

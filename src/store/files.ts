@@ -75,45 +75,33 @@ export async function assertOwn(...folders: string[]): Promise<void> {
   }
 }
 
-/** Reasons for failed writes that are not bugs in Stele. */
-const writing = new Map([
-  ['ENOSPC', 'The store has no space left'],
-  ['EDQUOT', 'The store has no space left'],
-  ['EFBIG', 'The store is not writable: the file exceeds the size limit of this process'],
-  ['EROFS', 'The store is not writable: its file system is read-only'],
-  ['EACCES', 'The store is not writable: permission denied'],
-  ['EPERM', 'The store is not writable: permission denied'],
-  ['EIO', 'The store is not writable: its disk reports an error'],
-  ['EMFILE', 'The store is not writable: too many files are open'],
-  ['ENFILE', 'The store is not writable: too many files are open'],
-  ['ENOENT', 'The folder of the store is missing'],
-  ['ENOTDIR', 'The store is not writable: a file is in the place of a folder'],
-]);
-
-const reading = new Map([
-  ['EACCES', 'permission denied'],
-  ['EPERM', 'permission denied'],
-  ['EIO', 'its disk reports an error'],
-  ['EMFILE', 'too many files are open'],
-  ['ENFILE', 'too many files are open'],
-]);
-
-const opening = new Map([
+/** Why a file cannot be used, where that is no bug in Stele. */
+const faults = new Map([
   ['EACCES', 'permission denied'],
   ['EPERM', 'permission denied'],
   ['EROFS', 'its file system is read-only'],
-  ['ENOENT', 'a folder cannot be created there'],
-  ['ENOTDIR', 'a file is in its place'],
-  ['EEXIST', 'a file is in its place'],
+  ['EIO', 'its disk reports an error'],
+  ['EMFILE', 'too many files are open'],
+  ['ENFILE', 'too many files are open'],
+  ['EFBIG', 'the file exceeds the size limit of this process'],
+  ['ENOTDIR', 'a file is in the place of a folder'],
 ]);
+
+/** Why a write failed, as a sentence without its period; null for a bug. */
+function whyNotWritten(cause: unknown): string | null {
+  const code = codeOf(cause);
+  if (code === 'ENOSPC' || code === 'EDQUOT') return 'The store has no space left';
+  if (code === 'ENOENT') return 'The folder of the store is missing';
+  return faults.has(code) ? `The store is not writable: ${faults.get(code)}` : null;
+}
 
 /**
  * For `catch` after a write that did not happen: throws `unavailable` for a known reason, else the
  * error itself.
  */
 export function refuseWrite(cause: unknown): never {
-  const reason = isRegistryError(cause) ? undefined : writing.get(codeOf(cause));
-  if (reason === undefined) throw cause;
+  const reason = isRegistryError(cause) ? null : whyNotWritten(cause);
+  if (reason === null) throw cause;
   throw new RegistryError('unavailable', `${reason}; nothing was written.`, { cause, retryAfter: 5 });
 }
 
@@ -128,13 +116,13 @@ export function notConfirmed(cause: unknown): RegistryError {
 
 /** Returns the error for a store that is not writable. */
 export function notWritable(cause: unknown): RegistryError {
-  const reason = writing.get(codeOf(cause)) ?? 'The disk of the store does not confirm writes';
+  const reason = whyNotWritten(cause) ?? 'The disk of the store does not confirm writes';
   return new RegistryError('unavailable', `${reason}.`, { cause, retryAfter: 5 });
 }
 
 /** For `catch` after a read: throws `unavailable` for a known reason, else the error itself. */
 export function refuseRead(cause: unknown): never {
-  const reason = reading.get(codeOf(cause));
+  const reason = faults.get(codeOf(cause));
   if (reason === undefined) throw cause;
   throw new RegistryError('unavailable', `The store cannot be read: ${reason}.`, { cause, retryAfter: 5 });
 }
@@ -146,7 +134,10 @@ export function refuseRead(cause: unknown): never {
 export function refuseFolder(path: string): (cause: unknown) => never {
   return (cause) => {
     if (isRegistryError(cause)) throw cause;
-    const reason = opening.get(codeOf(cause)) ?? (cause as Error).message;
+    const code = codeOf(cause);
+    const isTaken = code === 'ENOTDIR' || code === 'EEXIST';
+    const own = isTaken ? 'a file is in its place' : code === 'ENOENT' ? 'a folder cannot be created there' : null;
+    const reason = own ?? faults.get(code) ?? (cause as Error).message;
     throw new RegistryError('unavailable', `${path} cannot be the data folder: ${reason}.`, { cause });
   };
 }
