@@ -57,13 +57,9 @@ const semver =
  * Drops build metadata (SemVer §10).
  */
 export function parseSemanticVersion(label: string): SemanticVersion | null {
-  const cached = parsed.get(label);
-  if (cached !== undefined) return cached;
-  const version = parse(label);
   // The labels of a resource are parsed again at each of its publishes.
   if (parsed.size >= 100_000) parsed.clear();
-  parsed.set(label, version);
-  return version;
+  return parsed.getOrInsertComputed(label, parse);
 }
 
 const parsed = new Map<string, SemanticVersion | null>();

@@ -120,10 +120,8 @@ function stillRefs(records: ReadonlyMap<string, Generation<unknown>>): Refs {
     trail: async () => [],
     async *changesSince() {},
     async projected<V>(organization: string | null, projection: Projection<V>) {
-      const known = views.get(organization) ?? new Map<Projection<unknown>, unknown>();
-      if (!known.has(projection)) known.set(projection, viewOf(organization, projection));
-      views.set(organization, known);
-      return known.get(projection) as V;
+      const known = views.getOrInsertComputed(organization, () => new Map<Projection<unknown>, unknown>());
+      return known.getOrInsertComputed(projection, () => viewOf(organization, projection)) as V;
     },
     sweep: async () => 0,
     damages: () => [],

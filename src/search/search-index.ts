@@ -127,10 +127,7 @@ function readableStorage<Source extends TermSource>(
 
 function remember<Asked, Told>(ask: (asked: Asked) => Told): (asked: Asked) => Told {
   const answers = new Map<Asked, Told>();
-  return (asked) => {
-    if (!answers.has(asked)) answers.set(asked, ask(asked));
-    return answers.get(asked)!;
-  };
+  return (asked) => answers.getOrInsertComputed(asked, ask);
 }
 
 function costOf({ postings, terms }: SearchEntry): number {

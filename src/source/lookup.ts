@@ -20,20 +20,16 @@ export function missing(path: string, hint: string | null, detail = 'There is no
   return refused(path, 'file-missing', `${detail}.${hint === null ? '' : ` Did you mean ${JSON.stringify(hint)}?`}`);
 }
 
-/** The path, or its folder `at`, is a symbolic link. Links are never followed. */
-function symlinked(path: string, at: string): Refused {
-  const what = at === path ? 'This' : `The folder ${JSON.stringify(at)}`;
-  return refused(path, 'symlink', `${what} is a symbolic link; links are not followed. Name the file itself.`);
-}
+/** Links are never followed, and no other repository is read. */
+const leading = {
+  symlink: 'is a symbolic link; links are not followed. Name the file itself.',
+  submodule: 'is a submodule; other repositories are not read. Connect that repository itself.',
+};
 
-/** The path, or its folder `at`, belongs to another repository. */
-function inSubmodule(path: string, at: string): Refused {
+/** The path, or its folder `at`, leads elsewhere. */
+function leadsAway(path: string, at: string, kind: keyof typeof leading): Refused {
   const what = at === path ? 'This' : `The folder ${JSON.stringify(at)}`;
-  return refused(
-    path,
-    'submodule',
-    `${what} is a submodule; other repositories are not read. Connect that repository itself.`,
-  );
+  return refused(path, kind, `${what} ${leading[kind]}`);
 }
 
 /** The file is larger than the limit, in bytes. */
@@ -108,8 +104,7 @@ async function findPath(root: string, path: string, list: ListTree): Promise<Loo
   for (const [index, segment] of segments.entries()) {
     const entry = (await list(tree)).find(({ name }) => name === segment);
     const at = segments.slice(0, index + 1).join('/');
-    if (entry?.kind === 'symlink') return symlinked(path, at);
-    if (entry?.kind === 'submodule') return inSubmodule(path, at);
+    if (entry?.kind === 'symlink' || entry?.kind === 'submodule') return leadsAway(path, at, entry.kind);
     const isLast = index === segments.length - 1;
     if (entry?.kind === 'file' && isLast) return { found: true, path, blob: entry.id };
     if (entry?.kind === 'folder' && isLast) return missing(path, null, 'This is a folder, not a file');

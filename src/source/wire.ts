@@ -179,18 +179,10 @@ export function receivePack(server: GitServer, request: PackRequest): AsyncItera
 
 /** Whether a server said that it can be asked with `receivePack`: that it cuts histories, filters, and uses SHA-1. */
 export function canReceive(advertisement: Buffer | undefined): boolean {
-  const lines =
-    advertisement
-      ?.toString('latin1')
-      .split('\n')
-      .map((line) => line.slice(4)) ?? [];
-  const features =
-    lines
-      .find((line) => line.startsWith('fetch='))
-      ?.slice('fetch='.length)
-      .split(' ') ?? [];
-  const format = lines.find((line) => line.startsWith('object-format=')) ?? 'object-format=sha1';
-  return features.includes('shallow') && features.includes('filter') && format === 'object-format=sha1';
+  const text = advertisement?.toString('latin1') ?? '';
+  const features = /^.{4}fetch=(.*)$/m.exec(text)?.[1]?.split(' ') ?? [];
+  const format = /^.{4}object-format=(.*)$/m.exec(text)?.[1] ?? 'sha1';
+  return features.includes('shallow') && features.includes('filter') && format === 'sha1';
 }
 
 function encodeRequest({ wants, haves, depth, filter }: PackRequest): Buffer {

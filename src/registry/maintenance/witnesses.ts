@@ -17,16 +17,18 @@ export function isHead(value: unknown): value is Head {
   return typeof log === 'string' && Number.isInteger(sequence) && typeof digest === 'string' && isDigest(digest);
 }
 
+/** The digest of an entry, and what tells of it. */
+type Told = { digest: Digest; where: string };
+
 /** Records outside of the logs of how far these reached. */
 export type Witnesses = ReturnType<typeof createWitnesses>;
 
 export function createWitnesses() {
-  const byLog = new Map<string, Map<number, { digest: Digest; where: string }>>();
+  const byLog = new Map<string, Map<number, Told>>();
   return {
     /** `where`: what tells of it, for messages. */
     add({ log, sequence, digest }: Head, where: string): void {
-      const heads = byLog.get(log) ?? new Map<number, { digest: Digest; where: string }>();
-      byLog.set(log, heads.set(sequence, { digest, where }));
+      byLog.getOrInsertComputed(log, () => new Map<number, Told>()).set(sequence, { digest, where });
     },
     logs: () => byLog.keys(),
     /** All heads of a log. */

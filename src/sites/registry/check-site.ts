@@ -25,15 +25,16 @@ export function redirectAnchor(redirects: Redirects, page: string): string | und
   return goalsOf(redirects).anchors.get(page);
 }
 
+/** Worked out once: a site may have thousands of redirects, and every link that is broken asks for them. */
+const goalsOf = (redirects: Redirects): Goals => remembered.getOrInsertComputed(redirects, workOut);
+
 /** The page that a path of a redirect means. */
 function pageOf(route: string): string {
   return pageAt(route.split('#', 1)[0]!.replace(/\.md$/, ''));
 }
 
-/** Worked out once: a site may have thousands of redirects, and every link that is broken asks for them. */
-function goalsOf(redirects: Redirects): Goals {
-  const before = remembered.get(redirects);
-  if (before !== undefined) return before;
+/** Where redirects lead in the end. */
+function workOut(redirects: Redirects): Goals {
   const next = new Map(Object.entries(redirects).map(([from, to]) => [pageOf(from), pageOf(to)]));
   const anchors = new Map(
     Object.entries(redirects).flatMap(([from, to]) => {
@@ -52,9 +53,7 @@ function goalsOf(redirects: Redirects): Goals {
     const end = at === undefined || way.has(at) ? null : goals.has(at) ? goals.get(at)! : at;
     for (const page of way) goals.set(page, end);
   }
-  const compiled = { goals, anchors };
-  remembered.set(redirects, compiled);
-  return compiled;
+  return { goals, anchors };
 }
 
 /** The input of checks that need all pages at once. */

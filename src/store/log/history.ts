@@ -85,11 +85,7 @@ function notesOf({ at, changes }: SealedEntry): Noted[] {
 /** Keeps one copy of texts that occur often. */
 function createIntern(): (note: Noted) => Noted {
   const texts = new Map<string, string>();
-  const once = (text: string): string => {
-    const shared = texts.get(text);
-    if (shared === undefined) texts.set(text, text);
-    return shared ?? text;
-  };
+  const once = (text: string): string => texts.getOrInsert(text, text);
   return ({ name, actor, origin, action, ...rest }) => ({
     ...rest,
     name: once(name),

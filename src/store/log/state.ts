@@ -276,15 +276,14 @@ export function createProjections(state: State) {
   return {
     /** As the state is now. It changes with the state: read it at once. */
     projected<V>(projection: Projection<V>): V {
-      if (!views.has(projection)) {
+      return views.getOrInsertComputed(projection, () => {
         const view = projection.create();
         for (const [name, { bare, items }] of state.records()) {
           projection.change(view, name, undefined, bare.value);
           for (const item of items) projection.change(view, item.name, undefined, item.value);
         }
-        views.set(projection, view);
-      }
-      return views.get(projection) as V;
+        return view;
+      }) as V;
     },
   };
 }
