@@ -33,11 +33,6 @@ export function auditEndpoint({ config }: Pick<Registry, 'config'>, org: string)
   return { id: auditId, org, url: audit.url, state: 'enabled', ...whatever, ...dates };
 }
 
-/** The secret that signs what this endpoint gets. */
-function auditSecret({ config }: Pick<Registry, 'config'>): string {
-  return readSecret(config.webhooks.audit!.secret);
-}
-
 /**
  * The changes in an organization's audit trail since a time (milliseconds since 1970) as events, oldest first. The same
  * change always gives the same event.
@@ -207,7 +202,7 @@ function sealUrl(registry: Registry, webhook: Webhook): Webhook {
 
 /** The secrets that sign at this time, newest first. */
 export function secretsAt(registry: Pick<Registry, 'config'>, { id, secrets }: Webhook, at: Date): string[] {
-  if (id === auditId) return [auditSecret(registry)];
+  if (id === auditId) return [readSecret(registry.config.webhooks.audit!.secret)];
   const usable = secrets.filter(({ until }) => until === null || Date.parse(until) > at.getTime());
   return usable.map(({ sealed }) => openSecret(registry, sealed));
 }

@@ -79,11 +79,7 @@ export function createFindImage({ documents, images }: Images): (address: string
     }
     return meant.size === 1 ? [...meant][0]! : null;
   };
-  return (address) => {
-    if (images.length === 0) return null;
-    if (!shown.has(address)) shown.set(address, find(address));
-    return shown.get(address)!;
-  };
+  return (address) => (images.length === 0 ? null : shown.getOrInsertComputed(address, find));
 }
 
 /** What an image's bytes say: its type and its size in pixels. */

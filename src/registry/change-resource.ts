@@ -49,7 +49,9 @@ export async function changeResource(
     const { latest: _, latestPinned: __, ...plain } = change;
     const next = { ...withPin(current, change), ...plain };
     const actions = Object.keys(plain).flatMap((key) =>
-      isSame(next, current, key as keyof typeof plain) ? [] : [describe(key as keyof typeof plain, next)],
+      isSame(next, current, key as keyof typeof plain)
+        ? []
+        : [key === 'visibility' ? `make ${next.visibility}` : `change ${key}`],
     );
     if (next.latest !== current.latest || next.latestPinned !== current.latestPinned)
       actions.push(next.latestPinned ? `pin ${next.latest}` : 'unpin latest');
@@ -103,11 +105,6 @@ export function withPin(current: Resource, change: ResourceChange): Resource {
     throw new RegistryError('conflict', `Version ${version.label} is ${state} and cannot be the latest.`);
   }
   return { ...current, latest: version.label, latestPinned: true };
-}
-
-function describe(key: string, next: Resource): string {
-  if (key === 'visibility') return `make ${next.visibility}`;
-  return `change ${key}`;
 }
 
 /** Settings of a new resource. Default of `visibility`: the organization's where it is published or created, else private. */

@@ -1,8 +1,7 @@
 import { isAllowed, type Principal } from '../model/access.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
-import { encodeJson, parseJson } from '../model/json.ts';
-import { own } from '../model/json.ts';
+import { encodeJson, own, parseJson } from '../model/json.ts';
 import { coordinateOf, resourceRef, type Resource } from '../model/resource.ts';
 import { findPreview, keepPreview } from '../store/previews.ts';
 import { grantRead, grantVersion, type GrantedVersion } from './read.ts';

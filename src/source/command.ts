@@ -156,14 +156,9 @@ function environmentOf({ protocols, config, environment, folder, searchPath }: G
   };
 }
 
-/** Whether there is such a program in the folders of a `PATH`. */
-function isProgram(name: string, searchPath: string): boolean {
-  return searchPath.split(':').some((folder) => existsSync(join(folder, name)));
-}
-
 /** Rejects when there is no git. */
 function assertGit(searchPath: string): void {
-  if (isProgram('git', searchPath)) return;
+  if (searchPath.split(':').some((folder) => existsSync(join(folder, 'git')))) return;
   throw new RegistryError('unavailable', 'git is not installed, or not in a folder where the server looks for it.');
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RegistryError } from '../model/errors.ts';
@@ -50,18 +51,11 @@ export async function withScratch<T>(
     }
     return await work(repository);
   } catch (error) {
-    if (await isThere(repository)) throw error;
+    if (existsSync(repository)) throw error;
     throw new RegistryError('unavailable', 'The cache folder was deleted during a fetch. Try again.');
   } finally {
     await rm(repository, { recursive: true, force: true, maxRetries: 3 });
   }
-}
-
-async function isThere(folder: string): Promise<boolean> {
-  return stat(folder).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** Deletes what killed processes left, if it is older than `age` milliseconds. */

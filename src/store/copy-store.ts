@@ -1,7 +1,7 @@
 import { RegistryError } from '../model/errors.ts';
 import type { Bucket } from './bucket.ts';
 import { listLogs } from './log/check-log.ts';
-import { entryIn, entryKey, readEntry, type SealedEntry } from './log/entry.ts';
+import { entryAfter, entryKey, readEntry, type SealedEntry } from './log/entry.ts';
 import { newestSequence } from './log/follow-log.ts';
 import { type CopyListener, copyKeys, deleteOthers } from './copy-keys.ts';
 import { randomUUID } from 'node:crypto';
@@ -95,19 +95,6 @@ export async function copyLog(
     if (isOver) return count;
   }
   return count;
-}
-
-/** `previous`: digest of the entry before; undefined if it is not known. */
-function entryAfter(
-  bytes: Uint8Array | null,
-  sequence: number,
-  previous: SealedEntry['previous'] | undefined,
-): { entry: SealedEntry; fault: '' } | { entry: null; fault: string } {
-  if (bytes === null) return { entry: null, fault: 'The entry is missing.' };
-  const entry = entryIn(bytes, sequence);
-  if (entry === null) return { entry, fault: 'The entry was changed or is damaged.' };
-  const isNext = sequence === 1 ? entry.previous === null : previous === undefined || entry.previous === previous;
-  return isNext ? { entry, fault: '' } : { entry: null, fault: 'It does not follow the entry before it.' };
 }
 
 async function copyEntry(into: Bucket, key: string, bytes: Uint8Array, { copied }: CopyListener): Promise<boolean> {

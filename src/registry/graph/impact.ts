@@ -236,7 +236,9 @@ export async function checkImpact(
 ): Promise<Report> {
   const { resource } = next;
   const impact = await impactOf(registry, usersReader(resource), next, { org: resource.org, ...turn, decides: true });
-  const problems = brokenUsers(impact).map((user) => {
+  // Who is pinned breaks only when somebody changes what it refers to.
+  const broken = impact.users.filter(({ verdict, gets }) => verdict === 'breaking' && gets !== 'pinned');
+  const problems = broken.map((user) => {
     const name = `${user.coordinate}@${user.version}`;
     return problemAtFile('user-broken', entry, `It breaks ${name} (${getsText[user.gets]}): ${impactText(user)}`);
   });
@@ -244,9 +246,4 @@ export async function checkImpact(
   const advice = problemAtFile('impact', entry, message, 'info');
   const today = registry.now().toISOString().slice(0, 10);
   return withBreaks(report, { problems, truncated: false }, advice, exemptions, today);
-}
-
-/** Those that a new version breaks although nobody changes what they refer to. */
-function brokenUsers({ users }: Impact): Impact['users'] {
-  return users.filter(({ verdict, gets }) => verdict === 'breaking' && gets !== 'pinned');
 }

@@ -125,6 +125,19 @@ export function entryIn(bytes: Uint8Array | null, sequence: number): SealedEntry
   return decoded?.sequence === sequence && Array.isArray(decoded.changes) ? (decoded as SealedEntry) : null;
 }
 
+/** The entry in the bytes, if it is that of this number and follows `previous`, the digest of the one before (undefined: not known). */
+export function entryAfter(
+  bytes: Uint8Array | null,
+  sequence: number,
+  previous: SealedEntry['previous'] | undefined,
+): { entry: SealedEntry; fault: '' } | { entry: null; fault: string } {
+  if (bytes === null) return { entry: null, fault: 'The entry is missing.' };
+  const entry = entryIn(bytes, sequence);
+  if (entry === null) return { entry, fault: 'The entry was changed or is damaged.' };
+  const isNext = sequence === 1 ? entry.previous === null : previous === undefined || entry.previous === previous;
+  return isNext ? { entry, fault: '' } : { entry: null, fault: 'It does not follow the entry before it.' };
+}
+
 /** The entry of a log; null if it is missing, or not as it was written. */
 export async function readEntry(bucket: Bucket, log: string, sequence: number): Promise<SealedEntry | null> {
   return entryIn(await bucket.get(entryKey(log, sequence)), sequence);

@@ -210,7 +210,8 @@ export async function openPartition(
     const isOld = startedAt - touchedAt >= recently;
     const last = isOld && state.digest !== null ? { sequence: base, digest: state.digest } : null;
     const isSound = last && isStored(bucket, partition, last);
-    if (!(await putOwn(bucket, key, bytes, (stored) => isEntry(stored, sequence, key, digest)))) return false;
+    const isOurs = (stored: Uint8Array) => decodeEntry(stored, sequence, key).digest === digest;
+    if (!(await putOwn(bucket, key, bytes, isOurs))) return false;
     if (isSound !== null && !(await isSound)) {
       follower.lose(last!);
       await follower.follow().catch(() => undefined);
@@ -267,10 +268,6 @@ export async function openPartition(
     /** Bytes that all of it takes in memory, roughly. */
     size: () => ownSize + state.size + trail.length() * noteSize,
   };
-}
-
-function isEntry(stored: Uint8Array, sequence: number, key: string, digest: Digest): boolean {
-  return decodeEntry(stored, sequence, key).digest === digest;
 }
 
 function takenOver(): RegistryError {

@@ -5,7 +5,7 @@ import { decodeJson, encodeJson } from '../../model/json.ts';
 import type { Bucket } from '../bucket.ts';
 import { corrupt } from '../records.ts';
 import type { Objects } from '../objects.ts';
-import { decodeEntry, entryKey, type SealedEntry } from './entry.ts';
+import { entryAfter, entryKey, type SealedEntry } from './entry.ts';
 import type { HeldRecord, HeldItem, State } from './state.ts';
 import { insteadOf } from '../../model/errors.ts';
 import { someAtOnce } from '../../scheduling/turns.ts';
@@ -73,12 +73,10 @@ export async function* readEntries(
     const read = await Promise.all(numbers.map((number) => bucket.get(entryKey(partition, number))));
     for (const [index, bytes] of read.entries()) {
       const key = entryKey(partition, numbers[index]!);
-      if (bytes === null) throw corrupt(`${key} is gone.`);
-      const entry = decodeEntry(bytes, numbers[index]!, key);
-      if (previous !== undefined && entry.previous !== previous)
-        throw corrupt(`${key} does not follow the entry before it.`);
+      const { entry, fault } = entryAfter(bytes, numbers[index]!, previous);
+      if (entry === null) throw corrupt(`${key}: ${fault}`);
       previous = entry.digest;
-      yield { entry, bytes };
+      yield { entry, bytes: bytes! };
     }
   }
 }
