@@ -3,7 +3,8 @@ import { LRUCache } from 'lru-cache';
 import { digestOf } from '../model/digest.ts';
 import { isBlocking } from '../model/problem.ts';
 import type { SnapshotFile } from '../source/snapshot.ts';
-import type { Artifact, CompileInput, Compiled, Load, Compiler } from './compile.ts';
+import type { CompileInput, Compiled, Load, Compiler } from './compile.ts';
+import { mapBytes } from './sandbox/pieces.ts';
 
 /** A result, and everything that was read for it, the entry first. */
 interface Remembered {
@@ -91,40 +92,15 @@ function withFiles(compiled: Compiled, files: ReadonlyMap<string, SnapshotFile>)
   return { ...compiled, files: now };
 }
 
-/** The part of a buffer from which it is kept, rather than copies of what is needed of it. */
-const mostly = 0.8;
-
 /**
- * The same with bytes that keep hardly any others in memory. The bytes of an artifact are parts of
- * one message, which is kept if they are most of it; those of small files are parts of a pool.
+ * The same with bytes that keep no others in memory: those of an artifact are parts of one message,
+ * those of small files parts of a pool.
  */
-function withOwnBytes({ read, compiled }: Remembered): Remembered {
-  const needed = new Map<ArrayBufferLike, number>();
-  for (const { byteLength, buffer } of bytesOf({ read, compiled }))
-    needed.set(buffer, (needed.get(buffer) ?? 0) + byteLength);
+function withOwnBytes(remembered: Remembered): Remembered {
   const copies = new Map<Uint8Array, Uint8Array>();
-  const copyOf = (bytes: Uint8Array): Uint8Array => {
-    if (needed.get(bytes.buffer)! >= mostly * bytes.buffer.byteLength) return bytes;
-    const copy = copies.get(bytes) ?? Buffer.allocUnsafeSlow(bytes.byteLength);
-    if (!copies.has(bytes)) copy.set(bytes);
-    copies.set(bytes, copy);
-    return copy;
-  };
-  const ownArtifact = ({ representations, ...about }: Artifact): Artifact => ({
-    ...about,
-    representations: representations.map((each) => ({ ...each, bytes: copyOf(each.bytes) })),
-  });
-  const files = compiled.files.map((file) => (file.bytes === null ? file : { ...file, bytes: copyOf(file.bytes) }));
-  return {
-    read: read.map((file) => (file.found ? { ...file, bytes: copyOf(file.bytes) } : file)),
-    compiled: { ...compiled, artifact: compiled.artifact && ownArtifact(compiled.artifact), files },
-  };
-}
-
-function bytesOf({ read, compiled }: Remembered): Set<Uint8Array> {
-  const files = [...read.map((file) => (file.found ? file.bytes : null)), ...compiled.files.map(({ bytes }) => bytes)];
-  const representations = compiled.artifact?.representations.map(({ bytes }) => bytes) ?? [];
-  return new Set([...files.filter((bytes) => bytes !== null), ...representations]);
+  const copyOf = (bytes: Uint8Array) =>
+    copies.getOrInsertComputed(bytes, () => Buffer.from(new Uint8Array(bytes).buffer));
+  return mapBytes(remembered, (bytes) => (bytes.byteLength === bytes.buffer.byteLength ? bytes : copyOf(bytes)));
 }
 
 function sizeOf({ read, compiled: { artifact, report } }: Remembered): number {

@@ -22,6 +22,7 @@ import { readCode } from './ruleset/ruleset-code.ts';
 import { kindOf } from './detect.ts';
 import { sayOtherKind } from './other-kinds.ts';
 import { isTooManyRounds } from './openapi/redocly-rounds.ts';
+import { eachNode } from './text/pointer.ts';
 import { beginToEncode, formatsOf, represent } from './text/represent.ts';
 import { firstParagraph } from '../render/markdown.ts';
 import { lintIgnorePaths, readLintIgnore, type LintIgnore } from './lint-ignore.ts';
@@ -112,17 +113,12 @@ function shownImages(
   return [...images].slice(0, maxImages * 2);
 }
 
-/** The strings in a value. Nodes that aliases share are read once. */
-function* textsOf(value: unknown): Generator<string> {
-  const seen = new Set<object>();
-  const left = [value];
-  while (left.length > 0) {
-    const next = left.pop();
-    if (typeof next === 'string') yield next;
-    if (typeof next !== 'object' || next === null || seen.has(next)) continue;
-    seen.add(next);
-    left.push(...Object.values(next).reverse());
-  }
+function textsOf(value: unknown): string[] {
+  const texts: string[] = [];
+  eachNode(value, (node) => {
+    for (const text of Object.values(node)) if (typeof text === 'string') texts.push(text);
+  });
+  return texts;
 }
 
 /** Compiles one document: collects its files, compiles it, and encodes it. Runs in the sandbox. */

@@ -33,7 +33,7 @@ export function compareRulesets(before: JsonObject, after: JsonObject, kind: Rul
     tellOf(name)(verdict, 'added', `was added with severity ${severity}`, null, severity);
   }
   for (const key of Object.keys({ ...before, ...after })) {
-    if (key === 'version' || key === 'x-version' || holdsRules(kind, key)) continue;
+    if (key === 'version' || key === 'x-version' || holdsRules(key)) continue;
     // Rules of a ruleset that is contained are compared as rules.
     const valueIn = (ruleset: JsonObject) =>
       key === 'extends' ? extendedBy(ruleset).join(', ') || undefined : ruleset[key];

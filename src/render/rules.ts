@@ -27,8 +27,6 @@ export function rulesOf(ruleset: JsonObject, kind: RulesetKind): { rules: Rule[]
 }
 
 interface RuleForm {
-  /** The members of a ruleset that hold rules. */
-  members: RegExp;
   /** Its rules as written, by the documents that they are for; empty for all. */
   maps(ruleset: JsonObject): [scope: string, rules: unknown][];
   /** The severity of a rule that states none. */
@@ -37,17 +35,13 @@ interface RuleForm {
   documentation: string;
 }
 
-const members = /^(?:rules|overrides)$|Rules$/;
-
 const forms: Readonly<Record<RulesetKind, RuleForm>> = {
   'spectral-ruleset': {
-    members,
     maps: spectralMaps,
     usual: 'warn',
     documentation: 'https://docs.stoplight.io/docs/spectral/4dec24461f3af-open-api-rules',
   },
   'redocly-ruleset': {
-    members,
     maps: redoclyMaps,
     usual: 'error',
     documentation: 'https://redocly.com/docs/cli/rules/built-in-rules',
@@ -60,8 +54,8 @@ export function documentationOf(kind: RulesetKind): string {
 }
 
 /** Whether a member of a ruleset holds rules. */
-export function holdsRules(kind: RulesetKind, member: string): boolean {
-  return forms[kind].members.test(member);
+export function holdsRules(member: string): boolean {
+  return /^(?:rules|overrides)$|Rules$/.test(member);
 }
 
 function collectRules(ruleset: JsonObject, form: RuleForm): Map<string, Rule> {

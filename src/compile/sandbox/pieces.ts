@@ -87,7 +87,7 @@ export function isPiece(part: Piece | { type: string }): part is Piece {
 }
 
 /** A copy with other byte arrays, which are counted in the order of members. */
-function mapBytes<T>(message: T, change: (bytes: Uint8Array, at: number) => Uint8Array): T {
+export function mapBytes<T>(message: T, change: (bytes: Uint8Array, at: number) => Uint8Array): T {
   let at = 0;
   const copy = (value: unknown): unknown => {
     if (typeof value !== 'object' || value === null) return value;

@@ -17,9 +17,8 @@ export function exampleText(value: unknown): { text: string; left: number } {
 }
 
 function jsonText(value: unknown): { text: string; left: number } {
-  const lines: string[] = [];
-  const size = write(value, '', '', lines, 0, 0);
-  return size > longest * 4 ? { text: cut(lines.join('\n')).text, left: size - longest } : cut(lines.join('\n'));
+  const text = upTo(longest * 4, jsonOf(value, longest * 4, true));
+  return text.length > longest * 4 ? { text: cut(text).text, left: text.length - longest } : cut(text);
 }
 
 function cut(text: string): { text: string; left: number } {
@@ -27,29 +26,30 @@ function cut(text: string): { text: string; left: number } {
   return { text: shown.toWellFormed(), left: text.length - shown.length };
 }
 
-/** Writes JSON line by line and stops at the limit. Returns the number of characters. */
-function write(value: unknown, before: string, after: string, lines: string[], depth: number, size: number): number {
-  const indent = '  '.repeat(Math.min(depth, 30));
-  const put = (text: string): number => {
-    lines.push(indent + text);
-    return size + indent.length + text.length + 1;
-  };
-  if (size > longest * 4) return size;
-  const isList = Array.isArray(value);
-  if (typeof value !== 'object' || value === null) return put(before + (JSON.stringify(value) ?? 'null') + after);
-  const [open, close] = isList ? ['[', ']'] : ['{', '}'];
-  const members: readonly (readonly [string | number, unknown])[] = isList
-    ? (value as unknown[]).slice(0, longest * 4).map((member, at) => [at, member])
-    : entriesOf(value);
-  if (members.length === 0) return put(before + open + close + after);
-  if (depth > 100) return put(`${before}${open}…${close}${after}`);
-  size = put(before + open);
-  for (const [at, [name, member]] of members.entries()) {
-    if (size > longest * 4) return size;
-    const comma = at < members.length - 1 ? ',' : '';
-    size = write(member, isList ? '' : `${JSON.stringify(name)}: `, comma, lines, depth + 1, size);
+/** JSON piece by piece: on lines with indentation, or on one without spaces. Strings are cut soon after `max` characters. */
+function* jsonOf(value: unknown, max: number, isOnLines: boolean, depth = 0): Generator<string> {
+  if (typeof value !== 'object' || value === null)
+    return yield JSON.stringify(typeof value === 'string' ? value.slice(0, max + 1) : value) ?? 'null';
+  const [open, close] = Array.isArray(value) ? (['[', ']'] as const) : (['{', '}'] as const);
+  if (depth > deepest) return yield `${open}…${close}`;
+  const line = isOnLines ? `\n${'  '.repeat(Math.min(depth, 30))}` : '';
+  let before: string = open;
+  for (const [name, member] of Array.isArray(value) ? value.slice(0, max).entries() : entriesOf(value)) {
+    yield isOnLines ? `${before}${line}  ` : before;
+    if (typeof name === 'string') yield JSON.stringify(name.slice(0, max + 1)) + (isOnLines ? ': ' : ':');
+    yield* jsonOf(member, max, isOnLines, depth + 1);
+    before = ',';
   }
-  return put(close + after);
+  yield before === open ? open + close : line + close;
+}
+
+const deepest = 100;
+
+/** The pieces up to the one that goes beyond so many characters. */
+function upTo(max: number, pieces: Iterable<string>): string {
+  let text = '';
+  for (const piece of pieces) if ((text += piece).length > max) break;
+  return text;
 }
 
 /**
@@ -57,24 +57,8 @@ function write(value: unknown, before: string, after: string, lines: string[], d
  * characters and marked with `…`.
  */
 export function valueText(value: unknown, length = 1000): string {
-  const text = typeof value === 'string' ? value.slice(0, length + 1) : lineOf(value, length, 0);
+  const text = typeof value === 'string' ? value.slice(0, length + 1) : upTo(length, jsonOf(value, length, false));
   return (text.length > length ? `${text.slice(0, length)}…` : text).toWellFormed();
-}
-
-/** JSON without spaces, cut soon after `left` characters. */
-function lineOf(value: unknown, left: number, depth: number): string {
-  if (typeof value === 'string') return JSON.stringify(value.slice(0, left + 1));
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? '';
-  if (depth > 50) return '…';
-  const [open, close] = Array.isArray(value) ? '[]' : '{}';
-  let text = open!;
-  for (const [name, member] of Array.isArray(value) ? value.slice(0, left).entries() : entriesOf(value)) {
-    if (text.length > left) return text;
-    if (text.length > 1) text += ',';
-    if (typeof name === 'string') text += `${lineOf(name, left, depth)}:`;
-    text += lineOf(member, left - text.length, depth + 1);
-  }
-  return text + close!;
 }
 
 /** An example in a document. */

@@ -1,4 +1,4 @@
-import parse, { type Node } from 'nimma/parser';
+import { Jsep } from 'nimma/parser';
 import { compileFilter, UnsupportedExpression, type Filter } from './filter.ts';
 
 /**
@@ -12,187 +12,120 @@ export type Step = { deep: boolean } & (
   | { kind: 'filter'; text: string; filter: Filter }
 );
 
+/** What a step selects, wherever it stands. */
+type Selector = Step extends infer S ? (S extends Step ? Omit<S, 'deep'> : never) : never;
+
 const longest = 2000;
 
 /**
- * Reads a path expression in the dialect that Spectral's rulesets are written in (nimma's, with
- * what Spectral leaves to jsonpath-plus: `^` in the middle and repeated dots). Throws a
- * `SyntaxError` whose message says what is wrong.
+ * Reads a path expression in the dialect that Spectral's rulesets are written in: nimma's, with what
+ * Spectral leaves to jsonpath-plus (`^` in the middle, repeated dots, `.get,post`,
+ * `[application/json-patch+json]`). Throws a `SyntaxError` whose message says what is wrong.
  */
 export function parsePath(written: string): Step[] {
   if (written.length > longest) throw new SyntaxError(`it is longer than ${longest} characters`);
-  const parts = splitAtParents(normalizePath(written));
-  return parts.flatMap((part) => parsePart(part).map((node) => stepOf(node)));
+  const text = written.trim();
+  if (!text.startsWith('$')) throw new SyntaxError('it does not begin with "$"');
+  const steps: Step[] = [];
+  let at = 1;
+
+  /** Takes what matches here. */
+  function take(pattern: RegExp): RegExpExecArray | null {
+    const match = new RegExp(pattern, 'y');
+    match.lastIndex = at;
+    const taken = match.exec(text);
+    if (taken !== null) at = match.lastIndex;
+    return taken;
+  }
+
+  function takeBrackets(): Selector {
+    const fromEnd = take(/\[\s*\(\s*@(?:\.length|\[\s*["']length["']\s*\])\s*-\s*([1-9]\d*)\s*\)\s*\]/);
+    if (fromEnd !== null) return { kind: 'slice', range: [-Number(fromEnd[1]), Infinity, 1] };
+    if (take(/\[\s*\?(?=\()/) !== null) {
+      const source = text.slice(at, at + lengthOfFilter(text.slice(at)));
+      at += source.length + 1;
+      return { kind: 'filter', text: source, filter: compileFilter(parseFilter(source)) };
+    }
+    const inside = take(/\[((?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^\]"'])*)\]/)?.[1];
+    if (inside === undefined) throw new SyntaxError('a bracket or a quote is not closed');
+    return /^[-\d:\s]*[-:][-\d:\s]*$/.test(inside) ? readSlice(inside) : readNames(inside);
+  }
+
+  while (at < text.length) {
+    const [dots] = take(/\s*\.*\s*/)!.map((part) => part.trim());
+    const next = text[at] ?? '';
+    const deep = dots!.length > 1 || (dots === '.' && next === '[');
+    if (next === '[') steps.push({ ...takeBrackets(), deep });
+    else if (deep && /^[~^]?$/.test(next)) steps.push({ kind: 'self', deep });
+    else if (dots !== '' || next === '@' || (at === 1 && /\w/.test(next)))
+      steps.push({ ...readNames(take(/\*|@\w+\s*\(\s*\)|(?:"[^"]*"|'[^']*'|[^.[\]^~"'@])*/)![0]), deep });
+    else if (take(/\^/) !== null) steps.push({ kind: 'parent', deep });
+    else if (take(/~\^*$/) !== null) steps.push({ kind: 'key', deep });
+    else throw new SyntaxError(`it cannot be read from ${JSON.stringify(text.slice(at, at + 50))}`);
+  }
+  return steps;
 }
 
-function parsePart(part: string): Node[] {
+/** The deepest nesting of brackets in a filter. */
+const deepest = 30;
+
+/** Strings and regular expressions in a filter. Behind an operand a slash is a division. */
+const literals = /"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|(?<![\w$)\]'"@]\s*)\/(?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\[])+\//g;
+
+/** The length of the filter that a text begins with, up to the bracket that closes it. */
+function lengthOfFilter(text: string): number {
+  const plain = text.replace(literals, (literal) => '_'.repeat(literal.length));
+  let depth = 0;
+  for (let at = 0; at < plain.length; at++) {
+    const char = plain[at]!;
+    if (char === '(' || char === '[') depth++;
+    if ((char === ')' || char === ']') && --depth < 0) return at;
+    if (depth > deepest) throw new SyntaxError(`it has more than ${deepest} nested brackets`);
+    // The parser passes over it, and reads `a?.b` as `a.b`.
+    if (char === '?') throw new UnsupportedExpression('"?" inside of a filter is not supported');
+  }
+  throw new SyntaxError('a bracket, a parenthesis or a quote is not closed');
+}
+
+function parseFilter(source: string): unknown {
+  const parser = new Jsep(source);
   try {
-    return parse(part);
+    const tree = parser.parse();
+    if (source.slice(parser.index).trim() === '') return tree;
   } catch (error) {
     if (error instanceof SyntaxError) throw new SyntaxError(error.message.replace(/\.$/, ''));
     // The parser reads some invalid filters as if they were complete.
-    if (error instanceof TypeError) throw new SyntaxError('a filter is incomplete');
-    throw error;
+    if (!(error instanceof TypeError)) throw error;
   }
+  throw new SyntaxError('a filter is incomplete');
 }
 
-/** The kinds of steps as nimma's parser returns them, each with its value. */
-interface ParsedValues {
-  MemberExpression: string | number;
-  MultipleMemberExpression: (string | number)[];
-  WildcardExpression: undefined;
-  AllParentExpression: undefined;
-  ParentExpression: undefined;
-  KeyExpression: undefined;
-  SliceExpression: [start: number, end: number, step: number];
-  ScriptFilterExpression: unknown;
+function readSlice(text: string): Selector {
+  const parts = text.split(':').map((part) => part.trim());
+  const [start, end, step] = [0, Infinity, 1].map((usual, at) => (parts[at] ? Number(parts[at]) : usual));
+  if (parts.length > 3 || Number.isNaN(start! + end! + step!)) throw new SyntaxError(`[${text}] is not a slice`);
+  return { kind: 'slice', range: [start!, end!, step!] };
 }
 
-/** What each kind of step is here. One that does not stand here is refused. */
-export const steps: { readonly [K in keyof ParsedValues]: (value: ParsedValues[K], deep: boolean) => Step } = {
-  MemberExpression: (name, deep) => ({ kind: 'names', names: [String(name)], deep }),
-  MultipleMemberExpression: (names, deep) => ({ kind: 'names', names: names.map(String), deep }),
-  WildcardExpression: (_, deep) => ({ kind: 'all', deep }),
-  AllParentExpression: () => ({ kind: 'self', deep: true }),
-  ParentExpression: () => ({ kind: 'parent', deep: false }),
-  KeyExpression: () => ({ kind: 'key', deep: false }),
-  SliceExpression: (range, deep) => ({ kind: 'slice', range, deep }),
-  ScriptFilterExpression(value, deep) {
-    const text = JSON.stringify(value, (_, part: unknown) => (part instanceof RegExp ? String(part) : part));
-    return { kind: 'filter', text, filter: compileFilter(value), deep };
-  },
-};
-
-function stepOf({ type, value, deep }: Node): Step {
-  if (!Object.hasOwn(steps, type)) throw new UnsupportedExpression(`${type} is not supported`);
-  return (steps[type as keyof ParsedValues] as (value: unknown, deep: boolean) => Step)(value, deep === true);
-}
-
-/** The deepest nesting of brackets in an expression. */
-const deepest = 30;
-
-/**
- * Writes an expression as nimma's parser reads it: without spaces around names, and with quotes around
- * names that it reads only with them. jsonpath-plus, which Spectral falls back to, needs none:
- * `.get,post`, `[application/json-patch+json]`.
- */
-function normalizePath(written: string): string {
-  const trimmed = written.trim();
-  let text = '';
-  let depth = 0;
-  let inFilter = false;
-  for (const { char, isPlain, at } of scan(trimmed)) {
-    if (isPlain && (char === '[' || char === '(') && depth++ === 0) inFilter = /^\s*[?(]/.test(trimmed.slice(at + 1));
-    if (isPlain && (char === ']' || char === ')')) depth--;
-    if (depth > deepest) throw new SyntaxError(`it has more than ${deepest} nested brackets`);
-    // The parser passes over it, and reads `a?.b` as `a.b`.
-    if (isPlain && char === '?' && depth > 1)
-      throw new UnsupportedExpression('"?" inside of a filter is not supported');
-    const isAround = /\s/.test(char) && (/[[\],.^~$]$/.test(text) || /^\s*(?:[[\],.^~]|$)/.test(trimmed.slice(at)));
-    if (!isPlain || (inFilter && depth > 0) || !isAround) text += char;
-  }
-  if (depth !== 0) throw new SyntaxError('a bracket, a parenthesis or a quote is not closed');
-  return quoteNames(text.replace(/^\$(?=[A-Za-z_])/, '$.').replace(/\.{3,}/g, '..'));
-}
-
-/** Puts names into quotes that the parser does not read without them. */
-function quoteNames(text: string): string {
-  const ends = bracketsIn(text);
-  const names = /(?:"[^"]*"|'[^']*'|[^.[\]^~"'])*/y;
-  let written = '';
-  for (let at = 0; at < text.length;) {
-    const char = text[at]!;
-    const end = ends.get(at);
-    if (char === '[' && end !== undefined) {
-      const inside = text.slice(at + 1, end);
-      written += /^[?(]/.test(inside) ? `[${inside}]` : `[${splitNames(inside).map(quotedName).join(',')}]`;
-      at = end + 1;
-      continue;
-    }
-    if (char === '.') {
-      const dots = text[at + 1] === '.' ? '..' : '.';
-      names.lastIndex = at + dots.length;
-      const [name] = names.exec(text)!;
-      written += afterDots(dots, name);
-      at += dots.length + name.length;
-      continue;
-    }
-    written += char;
-    at++;
-  }
-  return written;
-}
-
-function afterDots(dots: string, name: string): string {
-  if (name === '') return dots;
-  const parts = splitNames(name);
+/** Reads names with commas between them, `*`, or a test of types such as `@string()`. */
+function readNames(text: string): Selector {
+  const parts = [...text.matchAll(/(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^,"'])+/g)].map(([part]) => part.trim());
   if (parts.includes('$'))
     throw new UnsupportedExpression('it is two expressions with a comma between them; write them as a list');
-  const quoted = parts.map(quotedName);
-  if (quoted.length === 1 && quoted[0] === name) return dots + name;
-  return `${dots === '..' ? dots : ''}[${quoted.join(',')}]`;
-}
-
-function splitNames(text: string): string[] {
-  return [...text.matchAll(/(?:"[^"]*"|'[^']*'|[^,"'])+/g)].map(([name]) => name.trim());
-}
-
-/** What the parser reads as it is, or refuses: plain names, quoted ones, slices, type tests and filters. */
-function quotedName(name: string): string {
-  return /^[\w$/-]*$|^[-\d:]+$|[`'"\\()*?@]/.test(name) ? name : `"${name}"`;
-}
-
-/** Where the brackets at the root of an expression begin and end. */
-function bracketsIn(text: string): Map<number, number> {
-  const ends = new Map<number, number>();
-  let depth = 0;
-  let start = 0;
-  for (const { char, isPlain, at } of scan(text)) {
-    if (isPlain && (char === '[' || char === '(') && depth++ === 0) start = at;
-    if (isPlain && (char === ']' || char === ')') && --depth === 0) ends.set(start, at);
+  const [only = ''] = parts;
+  if (parts.length === 1 && only === '*') return { kind: 'all' };
+  const name = parts.length === 1 ? /^(@[a-z]+)\s*\(\s*\)$/i.exec(only)?.[1] : undefined;
+  if (name !== undefined) {
+    const tree = { type: 'CallExpression', callee: { type: 'Identifier', name }, arguments: [] };
+    return { kind: 'filter', text: name, filter: compileFilter(tree) };
   }
-  return ends;
+  return { kind: 'names', names: (parts.length === 0 ? [''] : parts).map(readName) };
 }
 
-/** Splits behind each `^` that something else follows: the parser allows it only at the end. */
-function splitAtParents(text: string): string[] {
-  const parts: string[] = [];
-  let depth = 0;
-  let start = 0;
-  for (const { char, isPlain, at } of scan(text)) {
-    if (isPlain && (char === '[' || char === '(')) depth++;
-    if (isPlain && (char === ']' || char === ')')) depth--;
-    const next = text[at + 1];
-    if (!isPlain || depth > 0 || char !== '^' || next === undefined || next === '^' || next === '~') continue;
-    parts.push((start === 0 ? '' : '$') + text.slice(start, at + 1));
-    start = at + 1;
-  }
-  parts.push((start === 0 ? '' : '$') + text.slice(start));
-  return parts;
-}
-
-/** The characters of an expression. `isPlain`: outside of quotes and regular expressions. */
-function* scan(text: string): Generator<{ char: string; isPlain: boolean; at: number }> {
-  let closing: string | null = null;
-  let inClass = false;
-  let inFilter = 0;
-  for (let at = 0; at < text.length; at++) {
-    const char = text[at]!;
-    if (closing !== null) {
-      yield { char, isPlain: false, at };
-      if (char === '\\' && at + 1 < text.length) yield { char: text[++at]!, isPlain: false, at };
-      else if (closing === '/' && char === '[') inClass = true;
-      else if (inClass && char === ']') inClass = false;
-      else if (char === closing && !inClass) closing = null;
-      continue;
-    }
-    if (char === '(') inFilter++;
-    if (char === ')') inFilter--;
-    // In a filter a slash behind an operand is a division; outside it is part of a name.
-    const isRegex = char === '/' && inFilter > 0 && !/[\w$)\]'"@]\s*$/.test(text.slice(Math.max(0, at - 50), at));
-    const isQuote = char === '"' || char === "'" || isRegex;
-    if (isQuote) closing = char;
-    yield { char, isPlain: !isQuote, at };
-  }
-  if (closing !== null) throw new SyntaxError('a bracket, a parenthesis or a quote is not closed');
+function readName(written: string): string {
+  const quoted = /^(["'])(.*)\1$/s.exec(written)?.[2];
+  if (quoted !== undefined) return quoted.replace(/\\(.)/gs, '$1');
+  if (written === '' || /[`'"\\()*?@]/.test(written))
+    throw new SyntaxError(`${JSON.stringify(written)} is not a name; put it in quotes`);
+  return /^\d+$/.test(written) ? String(Number.parseInt(written, 10)) : written;
 }

@@ -1,8 +1,11 @@
 /** The parser of nimma alone. Its other entries generate and run code, and are never imported. */
 declare module 'nimma/parser' {
-  /** One step of a path expression, as nimma's parser returns it. */
-  export type Node = { type: string; deep?: boolean; value?: unknown };
-
-  /** Parses a path expression. Throws a `SyntaxError`. */
-  export default function parse(expression: string): Node[];
+  /** The parser of filters. */
+  export class Jsep {
+    /** Where it stands in the text. */
+    index: number;
+    constructor(text: string);
+    /** The syntax tree of the expression that begins there. Throws a `SyntaxError`. */
+    parse(): unknown;
+  }
 }
