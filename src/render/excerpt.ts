@@ -3,10 +3,10 @@ import { holdsOf } from '../model/openapi-shape.ts';
 import type { Excerpt, Published } from '../compile/compile.ts';
 import { readableKinds } from './kinds.ts';
 import { createSchemas } from './schema/schemas.ts';
-import { entriesOf, listOf, objectOf, parseObject, textOf, resolveLocal } from './json-value.ts';
+import { entriesOf, listOf, parseObject, textOf, resolveLocal } from './json-value.ts';
 import { operationsOf, type ApiOperation } from './openapi/list-operations.ts';
 import { requirementsOf, isJson, viewOperation } from './openapi/operation-view.ts';
-import { outlineNames, serverUrls } from './openapi/outline-api.ts';
+import { outlineNames, securitySchemesOf, serverUrls } from './openapi/outline-api.ts';
 import { isSmall, sampleOf } from './schema/sample-value.ts';
 import { curlOf, sampleRequest } from './openapi/sample-request.ts';
 
@@ -66,7 +66,6 @@ function contractOf(document: JsonObject, operation: ApiOperation, inline: (valu
   const { method, path } = outlineNames(operation);
   const { value, item } = operation;
   const security = Array.isArray(value['security']) ? value['security'] : document['security'];
-  const schemes = objectOf(objectOf(document['components'])['securitySchemes'] ?? document['securityDefinitions']);
   const needed = new Set(requirementsOf(security).flatMap((one) => one.map(({ scheme }) => scheme)));
   const shared = listOf(item['parameters']);
   return {
@@ -76,7 +75,9 @@ function contractOf(document: JsonObject, operation: ApiOperation, inline: (valu
     ...(shared.length > 0 && { pathParameters: inline(shared) }),
     operation: inline(value),
     security: requirementsOf(security),
-    securitySchemes: inline(Object.fromEntries(entriesOf(schemes).filter(([name]) => needed.has(name)))),
+    securitySchemes: inline(
+      Object.fromEntries(entriesOf(securitySchemesOf(document)).filter(([name]) => needed.has(name))),
+    ),
   };
 }
 

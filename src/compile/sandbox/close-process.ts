@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { Writable } from 'node:stream';
-import type { Piece, Slim } from './pieces.ts';
-import type { ChildMessage } from './sandbox-messages.ts';
+import { receiveWhole, type Piece, type Slim } from './pieces.ts';
+import type { ChildMessage, ParentMessage } from './sandbox-messages.ts';
 
 /** Splits names at spaces. */
 function words(...lines: string[]): string[] {
@@ -63,6 +63,21 @@ export function closeProcess({ keepsWebAssembly = false } = {}): Send {
   for (const name of closedGlobals)
     if (name !== 'WebAssembly' || !keepsWebAssembly) Reflect.deleteProperty(globalThis, name);
   return send;
+}
+
+/**
+ * Receives the messages of the parent, and tells it so. A shutdown signals every process of a service:
+ * only the parent decides when this one ends, so that no document is rejected because of it.
+ */
+export function listen(send: Send, receive: (message: ParentMessage) => void): void {
+  for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
+  process.on('message', receiveWhole(receive));
+  send({ type: 'ready' });
+}
+
+/** The most memory that this process had, in bytes: from the kernel, because a sandbox without /proc has no other source. */
+export function usedMemory(): number {
+  return process.resourceUsage().maxRSS * 1024;
 }
 
 /**

@@ -3,24 +3,17 @@
 import { startupSnapshot } from 'node:v8';
 import { openHighlight } from '../../sites/render/highlight.ts';
 import { renderPages } from '../../sites/render/render-pages.ts';
-import { closeProcess } from './close-process.ts';
-import { receiveWhole } from './pieces.ts';
-import type { ParentMessage } from './sandbox-messages.ts';
+import { closeProcess, listen, usedMemory } from './close-process.ts';
 
 const highlight = openHighlight();
 
 /** Closes the process, and waits for jobs. */
 function begin(): void {
   const send = closeProcess();
-  for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
-  const receive = (message: ParentMessage) => {
+  listen(send, (message) => {
     if (message.type !== 'pages') throw new TypeError(`This sandbox renders pages, and not ${message.type}.`);
-    // From the kernel, because a sandbox without /proc has no other source.
-    const rss = process.resourceUsage().maxRSS * 1024;
-    send({ type: 'pages', pages: renderPages(message.pages, highlight), rss });
-  };
-  process.on('message', receiveWhole(receive));
-  send({ type: 'ready' });
+    send({ type: 'pages', pages: renderPages(message.pages, highlight), rss: usedMemory() });
+  });
 }
 
 /** Code in the languages that pages of APIs have most: their grammars are then in the snapshot, ready for use. */

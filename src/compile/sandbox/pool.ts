@@ -21,9 +21,9 @@ export interface PoolOptions {
   children: number;
   /**
    * Starts the next sandbox when the last idle one is taken, so that the next job does not wait for
-   * it. Makes a missing snapshot at once. For processes that run long.
+   * it. Makes a missing snapshot at once. For processes that run long. Default: it does not.
    */
-  hasSpare: boolean;
+  hasSpare?: boolean;
   /** Whether its sandboxes keep the priority of this process. Default: they give way to it. */
   isForeground?: boolean;
   mode: SandboxMode;
@@ -55,7 +55,7 @@ export interface Pool {
 /** Creates a pool. Starts nothing yet. */
 export function createPool({
   children,
-  hasSpare,
+  hasSpare = false,
   isForeground = false,
   mode,
   codeFolder,

@@ -15,9 +15,23 @@ export async function renderAll(
   turn: Turn,
 ): Promise<RenderedPage[]> {
   const small = pages.filter(({ bytes }) => bytes.byteLength <= limits.fileBytes);
+  const tooMuch = `Rendering the page needed more than ${limits.memoryMegabytes} MB of memory and was stopped.`;
+  const groups = Map.groupBy(small, ({ bytes }) => (hasCode(bytes) ? runs.code : runs.plain));
   const done = await Promise.all(
-    [...Map.groupBy(small, ({ bytes }) => (hasCode(bytes) ? runs.code : runs.plain))].flatMap(([run, group]) =>
-      splitIntoBatches(group, maxBatch).map((batch) => renderBatch(run, batch, limits, turn)),
+    [...groups].map(([run, group]) =>
+      inBatches(
+        group,
+        maxBatch,
+        async (batch) => {
+          const outcome = await run({ type: 'pages', pages: batch }, limits, turn);
+          if (!('answer' in outcome)) return null;
+          const { pages: rendered } = outcome.answer;
+          if (rendered.length === batch.length && rendered.every(({ path }, at) => path === batch[at]!.path))
+            return rendered;
+          throw new Error('The sandbox rendered other pages.');
+        },
+        ({ path }) => [{ path, page: null, problems: [problemAtFile('sandbox-memory', path, tooMuch)] }],
+      ),
     ),
   );
   const byPath = new Map(done.flat().map((page) => [page.path, page]));
@@ -27,29 +41,17 @@ export async function renderAll(
   });
 }
 
-async function renderBatch(
-  run: Pool['run'],
-  pages: readonly SourcePage[],
-  limits: CompileLimits,
-  turn: Turn,
-): Promise<RenderedPage[]> {
-  const outcome = await run({ type: 'pages', pages }, limits, turn);
-  if ('answer' in outcome) {
-    const rendered = outcome.answer.pages;
-    if (rendered.map(({ path }) => path).join('\n') === pages.map(({ path }) => path).join('\n')) return rendered;
-    throw new Error('The sandbox rendered other pages.');
-  }
-  if (pages.length > 1) return inHalves(pages, (half) => renderBatch(run, half, limits, turn));
-  const [{ path }] = pages as [SourcePage];
-  const message = `Rendering the page needed more than ${limits.memoryMegabytes} MB of memory and was stopped.`;
-  return [{ path, page: null, problems: [problemAtFile(outcome.died, path, message)] }];
-}
-
-/** Splits items into batches of at most so many items, and about so many bytes. */
-export function splitIntoBatches<T extends { bytes: Uint8Array }>(
+/**
+ * Does work in batches of at most so many items, and about so many bytes. `work` returns null for a
+ * batch that exceeds the limits: then it is done for both halves, so that only an item that exceeds
+ * them alone fails, with what `alone` says of it.
+ */
+export async function inBatches<T extends { bytes: Uint8Array }, R>(
   items: readonly T[],
   max: { items: number; bytes: number },
-): T[][] {
+  work: (batch: readonly T[]) => Promise<R[] | null>,
+  alone: (item: T) => R[],
+): Promise<R[]> {
   const batches: T[][] = [];
   let bytes = 0;
   for (const item of items) {
@@ -59,11 +61,12 @@ export function splitIntoBatches<T extends { bytes: Uint8Array }>(
     else last.push(item);
     bytes = item.bytes.length + (isFull ? 0 : bytes);
   }
-  return batches;
-}
-
-/** Does the work for both halves of a batch that exceeds the limits, so that only items that exceed them alone fail. */
-export async function inHalves<T, R>(items: readonly T[], work: (half: readonly T[]) => Promise<R[]>): Promise<R[]> {
-  const middle = Math.ceil(items.length / 2);
-  return (await Promise.all([items.slice(0, middle), items.slice(middle)].map(work))).flat();
+  const doAll = async (some: readonly (readonly T[])[]): Promise<R[]> => (await Promise.all(some.map(doOne))).flat();
+  const doOne = async (batch: readonly T[]): Promise<R[]> => {
+    const done = await work(batch);
+    if (done !== null) return done;
+    const middle = Math.ceil(batch.length / 2);
+    return batch.length === 1 ? alone(batch[0]!) : doAll([batch.slice(0, middle), batch.slice(middle)]);
+  };
+  return doAll(batches);
 }

@@ -6,7 +6,7 @@ import { createReport, problemAtFile } from '../../model/problem.ts';
 import { hintAt, type Job, type JobOptions } from './child.ts';
 import { besideOwnCode } from './start-snapshot.ts';
 import { findIsolation, type Isolation } from './isolation.ts';
-import { inHalves, splitIntoBatches, renderAll } from './render-batches.ts';
+import { inBatches, renderAll } from './render-batches.ts';
 import { createPool, type Ended, type PoolOptions } from './pool.ts';
 import type { Gives, JobType } from './sandbox-messages.ts';
 import { filesTooLarge, tooManyFiles, type LoadedFile } from '../collect.ts';
@@ -20,10 +20,9 @@ import {
   type CompileLimits,
   type FileBytes,
   type Load,
-  type Turn,
 } from '../compile.ts';
 import { isCode } from '../interpreter/modules.ts';
-import type { Sandboxes, Detected } from '../sandboxes.ts';
+import type { Sandboxes } from '../sandboxes.ts';
 
 /** Default: two sandboxes without a spare one, in bwrap if it works. */
 export type CompilerOptions = Partial<PoolOptions>;
@@ -43,9 +42,8 @@ const maxBatch = { items: 500, bytes: 8 * 1024 * 1024 };
 
 /** The compiler behind a pool of sandboxed processes (design §6). */
 export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
-  const { children = 2, hasSpare = false, isForeground = false } = options;
-  const { mode = 'auto', codeFolder = besideOwnCode() } = options;
-  const { run, prepare, close } = createPool({ children, hasSpare, isForeground, mode, codeFolder });
+  const given = { children: 2, mode: 'auto', codeFolder: besideOwnCode(), ...options } as const;
+  const { run, prepare, close } = createPool(given);
   let renderer: string | undefined;
 
   /** The answer to a job. Null: its document exceeds the limits. */
@@ -54,16 +52,10 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
     return 'answer' in outcome ? outcome.answer : null;
   }
 
-  async function detectBatch(files: readonly FileBytes[], limits: CompileLimits, turn: Turn): Promise<Detected[]> {
-    const answer = await answerTo({ type: 'detect', files, limits }, limits, turn);
-    if (answer !== null) return answer.detected;
-    return files.length === 1 ? [] : inHalves(files, (half) => detectBatch(half, limits, turn));
-  }
-
   // Started when the first page with code comes.
-  const code = createPool({ children, hasSpare: false, isForeground, mode, codeFolder, trade: 'code' });
+  const code = createPool({ ...given, hasSpare: false, trade: 'code' });
   // Started with the first ruleset that has code. They load the interpreter after the snapshot, which cannot hold it.
-  const functions = createPool({ children, hasSpare: false, isForeground, mode, codeFolder, trade: 'functions' });
+  const functions = createPool({ ...given, hasSpare: false, trade: 'functions' });
   const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
     version: string;
   };
@@ -73,7 +65,7 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
     get renderer() {
       return (renderer ??= rendererName());
     },
-    isolation: () => findIsolation(mode),
+    isolation: () => findIsolation(given.mode),
     prepare: ({ memoryMegabytes }) => prepare(memoryMegabytes),
 
     async compile(input, load, turn = {}) {
@@ -91,10 +83,11 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
       const candidates = files.filter(
         ({ path, bytes }) => bytes.length <= limits.fileBytes && mayBeDocument(path, bytes),
       );
-      const batches = splitIntoBatches(candidates, maxBatch);
-      const detected = await Promise.all(batches.map((batch) => detectBatch(batch, limits, turn)));
+      const detect = async (batch: readonly FileBytes[]) =>
+        (await answerTo({ type: 'detect', files: batch, limits }, limits, turn))?.detected ?? null;
+      const detected = await inBatches(candidates, maxBatch, detect, () => []);
       const asked = new Set(candidates.map(({ path }) => path));
-      return detected.flat().filter(({ path }) => asked.delete(path));
+      return detected.filter(({ path }) => asked.delete(path));
     },
 
     async ignored(patterns, paths, limits, turn) {

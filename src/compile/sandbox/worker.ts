@@ -6,10 +6,10 @@ import type { LoadedFile, LoadFiles } from '../collect.ts';
 import { detectFiles } from '../detect.ts';
 import { readVersion } from '../identity.ts';
 import { findIgnored } from '../ignored.ts';
-import { closeProcess } from './close-process.ts';
+import { closeProcess, listen, usedMemory } from './close-process.ts';
 import type { Interpreter } from '../interpreter/interpreter.ts';
 import { functionsArgument } from './functions-argument.ts';
-import { inPieces, receiveWhole } from './pieces.ts';
+import { inPieces } from './pieces.ts';
 import type { Answer, ChildMessage, Gives, JobMessage, JobType, ParentMessage } from './sandbox-messages.ts';
 import { excerptOf } from '../../render/excerpt.ts';
 import { compareDocuments } from '../../diff/compare-documents.ts';
@@ -106,8 +106,7 @@ function compile(input: CompileInput, files: LoadedFile[]): Promise<Gives<'compi
 async function receive(message: ParentMessage): Promise<void> {
   if (message.type === 'files') return waiting.shift()?.(message.files);
   const answer = await (work[message.type] as (job: JobMessage) => object | Promise<object>)(message);
-  // From the kernel, because a sandbox without /proc has no other source.
-  send({ type: message.type, ...answer, rss: process.resourceUsage().maxRSS * 1024 } as Answer);
+  send({ type: message.type, ...answer, rss: usedMemory() } as Answer);
 }
 
 /** A bug ends this process. The parent starts another one, and reports the bug if it happens again. */
@@ -141,16 +140,7 @@ async function begin(): Promise<void> {
   send = (message) => inPieces(message).forEach(sendPart);
   // The interpreter asks which program it is in, and would load modules of Node.
   if (interpreter !== null) Object.defineProperty(process, 'versions', { value: {} });
-  // A shutdown signals every process of a service. Only the parent decides when this one ends, so
-  // that no document is rejected because of a shutdown.
-  for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
-  process.on(
-    'message',
-    receiveWhole<ParentMessage>((message) => {
-      receive(message).catch(endByBug);
-    }),
-  );
-  send({ type: 'ready' });
+  listen(sendPart, (message) => void receive(message).catch(endByBug));
 }
 
 // In a build, sandboxes start from a snapshot of what is loaded until here (`make-snapshot.ts`).

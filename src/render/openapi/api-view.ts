@@ -3,7 +3,7 @@ import { createAnchors } from '../../model/outline.ts';
 import { entriesOf, listOf, objectOf, textOf } from '../json-value.ts';
 import { headingsOf, type Heading } from '../description.ts';
 import { listLimit, operationsOf, type ApiOperation } from './list-operations.ts';
-import { outlineNames, schemasOf } from './outline-api.ts';
+import { outlineNames, schemasOf, securitySchemesOf } from './outline-api.ts';
 
 /** An operation with its anchor. */
 export interface PlacedOperation {
@@ -62,12 +62,11 @@ export function readApi(document: JsonObject): Api {
     (name === '' ? untagged : group(name, '').operations).push(one);
   }
   const rest = untagged.length === 0 ? [] : [untaggedGroup(untagged, groups.size)];
-  const schemes = entriesOf(objectOf(document['components'])['securitySchemes'] ?? document['securityDefinitions']);
   return {
     groups: [...[...groups.values()].filter((one) => one.operations.length > 0), ...rest],
     webhooks: placed.filter(({ operation }) => operation.isWebhook),
     schemas,
-    security: schemes
+    security: entriesOf(securitySchemesOf(document))
       .slice(0, 1000)
       .map(([name, scheme]) => ({
         name,

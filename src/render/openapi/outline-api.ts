@@ -85,13 +85,15 @@ export function schemasOf(document: JsonObject): readonly [string, unknown][] {
   return entriesOf(objectOf(document['components'])['schemas'] ?? document['definitions']);
 }
 
+/** The security schemes of an API, by name. */
+export function securitySchemesOf(document: JsonObject): JsonObject {
+  return objectOf(objectOf(document['components'])['securitySchemes'] ?? document['securityDefinitions']);
+}
+
 /** Where tokens are fetched, for the flows that a page can go through. */
 function tokenUrls(document: JsonObject): string[] {
-  const schemes = entriesOf(objectOf(document['components'])['securitySchemes'] ?? document['securityDefinitions']);
-  const flows = schemes.flatMap(([, scheme]) => [
-    objectOf(scheme),
-    ...Object.values(objectOf(objectOf(scheme)['flows'])),
-  ]);
+  const schemes = Object.values(securitySchemesOf(document));
+  const flows = schemes.flatMap((scheme) => [scheme, ...Object.values(objectOf(objectOf(scheme)['flows']))]);
   return [...new Set(flows.map((flow) => textOf(objectOf(flow)['tokenUrl'])).filter(Boolean))];
 }
 

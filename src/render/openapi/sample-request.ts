@@ -2,7 +2,7 @@ import { bodyTypes, sampleBody, type SampleBody, pathText, plainText, queryText 
 import { entriesOf, objectOf, listOf, textOf, dereference } from '../json-value.ts';
 import type { OperationView, Parameter, Requirement } from './operation-view.ts';
 import type { ApiOperation } from './list-operations.ts';
-import { serverUrls } from './outline-api.ts';
+import { securitySchemesOf, serverUrls } from './outline-api.ts';
 import { isSmall, sampleOf } from '../schema/sample-value.ts';
 import type { Schemas } from '../schema/schemas.ts';
 
@@ -123,7 +123,7 @@ interface Credentials {
 
 /** The credentials of the first alternative that needs any. */
 function credentials(document: Record<string, unknown>, security: readonly Requirement[]): Credentials {
-  const schemes = objectOf(objectOf(document['components'])['securitySchemes'] ?? document['securityDefinitions']);
+  const schemes = securitySchemesOf(document);
   const headers: SampleRequest['headers'] = [];
   const query: string[] = [];
   const cookies: string[] = [];
