@@ -60,6 +60,21 @@ function follow({ path, text }: Reference, files: KindInput['files']): Reference
 }
 
 /**
+ * Follows a reference through others, whose keys are added to `way`. Returns where it stops: at one that
+ * is known, or that is on the way already; null at a value.
+ */
+export function followChain(
+  from: Reference,
+  next: (reference: Reference) => Reference | null,
+  way: Set<string>,
+  isKnown: (key: string) => boolean,
+): Reference | null {
+  let at: Reference | null = from;
+  for (; at !== null && !way.has(keyOf(at)) && !isKnown(keyOf(at)); at = next(at)) way.add(keyOf(at));
+  return at;
+}
+
+/**
  * Finds the first reference that goes through more than `longestChain` others, as a problem.
  * Takes linear time. Must run before other code follows references, which takes quadratic time.
  * `isLeftOut`: members that hold no references, by key and value.
@@ -75,22 +90,12 @@ export function findLongChain(
   function isLong(reference: Reference): boolean {
     // Most lead to a value at once.
     if (next(reference) === null) return false;
-    const way: string[] = [];
-    const onWay = new Set<string>();
-    let at: Reference | null = reference;
-    let length = 0;
-    for (; at !== null; at = next(at)) {
-      const key = keyOf(at);
-      const stored = lengths.get(key);
-      if (stored !== undefined || onWay.has(key)) {
-        length = stored ?? 0;
-        break;
-      }
-      way.push(key);
-      onWay.add(key);
-      if (way.length > longestChain) return true;
-    }
-    while (way.length > 0) lengths.set(way.pop()!, ++length);
+    const way = new Set<string>();
+    const isKnown = (key: string) => lengths.has(key) || way.size > longestChain;
+    const end = followChain(reference, next, way, isKnown);
+    if (way.size > longestChain) return true;
+    let length = (end !== null && lengths.get(keyOf(end))) || 0;
+    for (const key of [...way].reverse()) lengths.set(key, ++length);
     return length > longestChain;
   }
 

@@ -3,7 +3,7 @@ import { holdsOf } from '../../model/openapi-shape.ts';
 import { isUrlPath, parseDocumentUrl } from '../../model/address.ts';
 import type { Severity } from '../../model/problem.ts';
 import { isParsed, type KindInput } from '../kind.ts';
-import { createFollow, keyOf, type Reference } from '../reference-chains.ts';
+import { createFollow, followChain, keyOf } from '../reference-chains.ts';
 import { eachNode, followPointer, parsePointer, pointerOf, type Way } from '../text/pointer.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { referenceSubject, resolveReference } from '../reference.ts';
@@ -130,12 +130,8 @@ export function findReferenceLoop(
 
   function isLoop(path: string, reference: string): boolean {
     const way = new Set<string>();
-    let isOpen = false;
-    let at: Reference | null = { path, text: reference };
-    for (; at !== null && !ended.has(keyOf(at)) && !isOpen; at = next(at)) {
-      isOpen = way.has(keyOf(at));
-      way.add(keyOf(at));
-    }
+    const end = followChain({ path, text: reference }, next, way, (key) => ended.has(key));
+    const isOpen = end !== null && way.has(keyOf(end));
     if (!isOpen) for (const key of way) ended.add(key);
     return isOpen;
   }

@@ -148,40 +148,46 @@ export function splitFragment(uri: string): [base: string, fragment: string] {
   return [uri.slice(0, at), decodePercent(encoded) ?? encoded];
 }
 
-const referenceKeywords = ['$ref', '$dynamicRef'];
+/** A reference that may be one, with its bases: the path in the tree, and the URI. Null: none is declared. */
+type SeeReference = (text: string, treeBase: string, uri: string | null) => void;
 
 /**
- * Returns the paths in the tree that a JSON Schema may reference, without the file itself, by the
- * base rules of all drafts. May include extra paths: which parts are schemas is known only later.
+ * Shows every reference in a file, by the base rules of all drafts: which parts are schemas is known only
+ * later. Returns what the file declares: ids as written, and their URIs.
  */
+function eachReference(file: ParsedFile, see: SeeReference): { ids: Set<string>; uris: Set<string> } {
+  const ids = new Set<string>();
+  const uris = new Set<string>();
+
+  function visit(value: unknown, treeBase: string, base: string | null, isRoot: boolean): void {
+    if (Array.isArray(value)) return value.forEach((item) => visit(item, treeBase, base, false));
+    if (!isObject(value)) return;
+    const id = value['$id'] ?? value['id'];
+    const isNamed = typeof id === 'string';
+    const moved = isNamed && !isRoot ? treeBaseOf(treeBase, id) : treeBase;
+    const uri = isNamed ? absolute(id, base ?? 'https://stele.invalid/') : base;
+    if (isNamed) ids.add(id);
+    if (uri !== null) uris.add(splitFragment(uri)[0]);
+    for (const text of [value['$ref'], value['$dynamicRef']]) if (typeof text === 'string') see(text, moved, uri);
+    for (const key in value) if (!dataKeywords.has(key)) visit(value[key], moved, uri, false);
+  }
+
+  visit(file.value, file.path, isUrlPath(file.path) ? file.path : null, true);
+  return { ids, uris };
+}
+
+/** Returns the paths in the tree that a JSON Schema may reference, without the file itself. May include extra paths. */
 export function schemaReferencePaths(file: ParsedFile): string[] {
   const paths = new Set<string>();
   const rootId = isObject(file.value) ? (file.value['$id'] ?? file.value['id']) : null;
-  const declared = new Set<string>();
-  const uris = new Set<string>();
-
-  function visit(value: unknown, base: string, isRoot: boolean): void {
-    if (Array.isArray(value)) return value.forEach((item) => visit(item, base, false));
-    if (!isObject(value)) return;
-    const id = value['$id'] ?? value['id'];
-    if (typeof id === 'string') declared.add(id);
-    const moved = !isRoot && typeof id === 'string' ? treeBaseOf(base, id) : base;
-    for (const keyword of referenceKeywords) {
-      const text = value[keyword];
-      if (typeof text !== 'string') continue;
-      for (const path of candidatePaths(file.path, moved, typeof rootId === 'string' ? rootId : null, text))
-        paths.add(path);
-      if (!text.startsWith('#')) uris.add(text);
-    }
-    for (const key in value) {
-      const child = value[key];
-      if (typeof child === 'object' && !dataKeywords.has(key)) visit(child, moved, false);
-    }
-  }
-
-  visit(file.value, file.path, true);
-  for (const text of uris)
-    if (!declared.has(text.split('#')[0]!)) for (const path of siblingPaths(file.path, text)) paths.add(path);
+  const others = new Set<string>();
+  const { ids } = eachReference(file, (text, treeBase) => {
+    for (const path of candidatePaths(file.path, treeBase, typeof rootId === 'string' ? rootId : null, text))
+      paths.add(path);
+    if (!text.startsWith('#')) others.add(text);
+  });
+  for (const text of others)
+    if (!ids.has(text.split('#')[0]!)) for (const path of siblingPaths(file.path, text)) paths.add(path);
   paths.delete(file.path);
   return [...paths];
 }
@@ -193,24 +199,11 @@ export function schemaReferencePaths(file: ParsedFile): string[] {
 export function schemaAddresses(file: ParsedFile): Map<string, readonly string[]> {
   const urls = new Map<string, readonly string[]>();
   if (!isUrlPath(file.path) && !/\/(?:@|%40)/.test(file.text)) return urls;
-  const declared = new Set<string>();
-
-  function visit(value: unknown, base: string | null): void {
-    if (Array.isArray(value)) return value.forEach((item) => visit(item, base));
-    if (!isObject(value)) return;
-    const id = value['$id'] ?? value['id'];
-    const uri = typeof id === 'string' ? absolute(id, base ?? 'https://stele.invalid/') : base;
-    if (uri !== null) declared.add(splitFragment(uri)[0]);
-    for (const keyword of referenceKeywords) {
-      const text = value[keyword];
-      const url = typeof text === 'string' ? documentUrl(text, uri) : null;
-      if (url !== null) urls.set(url, isAbsolute(text as string) ? [] : resolved(file.path, text as string));
-    }
-    for (const key in value) if (!dataKeywords.has(key)) visit(value[key], uri);
-  }
-
-  visit(file.value, isUrlPath(file.path) ? file.path : null);
-  for (const url of declared) urls.delete(url);
+  const { uris } = eachReference(file, (text, _, uri) => {
+    const url = documentUrl(text, uri);
+    if (url !== null) urls.set(url, isAbsolute(text) ? [] : resolved(file.path, text));
+  });
+  for (const url of uris) urls.delete(url);
   const meta = isUrlPath(file.path) ? null : metaUrlOf(file.value);
   if (meta !== null) urls.set(meta, []);
   return urls;
