@@ -35,6 +35,8 @@ const keywords: Readonly<Record<string, (value: unknown) => boolean>> = {
   maxLength: isCount,
   minItems: isCount,
   maxItems: isCount,
+  minProperties: isCount,
+  maxProperties: isCount,
   uniqueItems: (value) => value === false,
   minimum: Number.isFinite,
   maximum: Number.isFinite,
@@ -166,7 +168,7 @@ export function createFitsSurely({ isOpen, context, follow }: Reading): FitsSure
       Array.isArray(value)
         ? fitsArray(schema, value, below)
         : isObject(value)
-          ? fitsObject(schema, file, value, isPart, below)
+          ? fitsObject(schema, value, isPart, below)
           : fitsScalar(schema, value),
       ...listOf(schema['allOf']).map((part) => fits({ schema: part, file }, value, depth + 1, true)),
       anyOf === undefined ? yes : (Math.max(...listOf(anyOf).map((part) => below(part))) as Answer),
@@ -174,7 +176,7 @@ export function createFitsSurely({ isOpen, context, follow }: Reading): FitsSure
     );
   }
 
-  function fitsObject(schema: JsonObject, file: string, value: JsonObject, isPart: boolean, below: Below): Answer {
+  function fitsObject(schema: JsonObject, value: JsonObject, isPart: boolean, below: Below): Answer {
     const properties = objectOf(schema['properties']);
     const rest = schema['additionalProperties'];
     const names = Object.keys(value);
@@ -186,24 +188,14 @@ export function createFitsSurely({ isOpen, context, follow }: Reading): FitsSure
       if (rest === false) return no;
       return isObject(rest) && value[name] !== undefined ? below(rest, value[name]) : yes;
     });
-    // Redocly closes such an object: properties that nothing names are errors.
+    // Redocly closes such an object: properties that nothing names, here or in `allOf`, are errors.
     const isClosed = !isOpen && !isPart && rest === undefined && 'properties' in schema;
-    const isNamed = (name: string) => Object.hasOwn(properties, name) || isNamedIn(schema, file, name, 0);
     return all(
+      answerOf(isWithin(names.length, schema['minProperties'], schema['maxProperties'])),
       answerOf((listOf(schema['required']) as string[]).every(isThere)),
       ...members,
-      isClosed && !names.every(isNamed) ? unsure : yes,
+      isClosed && !names.every((name) => Object.hasOwn(properties, name)) ? unsure : yes,
     );
-  }
-
-  /** Whether a part of `allOf` names a property. */
-  function isNamedIn(schema: JsonObject, file: string, name: string, depth: number): boolean {
-    return listOf(schema['allOf']).some((part) => {
-      const placed = isReference(part) ? follow(part, file) : { schema: part, file };
-      if (++steps > maxSteps || placed === null || !isObject(placed.schema) || depth > deepest) return false;
-      const isOwn = Object.hasOwn(objectOf(placed.schema['properties']), name);
-      return isOwn || isNamedIn(placed.schema, placed.file, name, depth + 1);
-    });
   }
 
   /** A property of the other direction only is not required in this one. */
