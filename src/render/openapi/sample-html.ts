@@ -39,7 +39,9 @@ export function samplesHtml(
   const others = bodies.slice(isShown ? 1 : 0);
   const name = isShown && others.length > 0 ? main.name.slice(0, 300) : '';
   const answers = view.responses.flatMap((response) => answersOf(schemas, response)).slice(0, maxAnswers);
-  const shown = others.length === 0 && operation.isWebhook ? payloads(schemas, view) : others;
+  // The body that a webhook sends is made as that of a response is.
+  const payloads = operation.isWebhook && others.length === 0 ? bodyTypes(view.body?.media) : [];
+  const shown = [...others, ...payloads.flatMap((one) => generated(schemas, one))];
   if (operation.isWebhook && shown.length + answers.length === 0) return nothing;
   const examples = shown.slice(0, maxExamples).map((example, at) => {
     const title = markup`Body: ${example.name.slice(0, 300) || nameText(example.type ?? '', 100)}`;
@@ -64,11 +66,6 @@ function writtenCode({ value }: ApiOperation): Html[] {
       const title = markup`Sample: ${nameText(textOf(label) || textOf(lang) || 'code', 100)}`;
       return markup`<details class="example">${exampleHtml(title, { value: textOf(source) })}</details>`;
     });
-}
-
-/** The body that a webhook sends, made from its schema as a response is. */
-function payloads(schemas: Page['schemas'], { body }: OperationView): Example[] {
-  return bodyTypes(body?.media).flatMap((one) => generated(schemas, one));
 }
 
 /** The body of a response; null: it has none. */
