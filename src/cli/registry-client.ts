@@ -54,22 +54,7 @@ export interface RegistryAnswer {
  * A running registry, asked with the user's key (`keyFor`). Each request names the organization of the
  * key, so that the registry refuses it if they differ.
  */
-export interface RegistryClient {
-  /**
-   * Rejects with `unreachable` without a valid response, or on a redirect: the key must not go to
-   * another server.
-   */
-  ask(method: string, path: string, body?: unknown): Promise<RegistryAnswer>;
-  /** As `ask`, but returns the body and throws the registry's own error for a status of 400 or more. */
-  demand(method: string, path: string, body?: unknown): Promise<RegistryAnswer['body']>;
-  /** Yields every item of a list, page by page. */
-  demandAll<T>(path: string): AsyncGenerator<T>;
-  /**
-   * Sends a file as it is to this path. Returns what is wrong with it, if the registry does not take
-   * such a file.
-   */
-  sendFile(path: string, name: string, bytes: Uint8Array): Promise<Problem | null>;
-}
+export type RegistryClient = Awaited<ReturnType<typeof openRegistryAt>>;
 
 /** The header that names the organization for which a request is meant. */
 const organizationHeader = 'stele-organization';
@@ -89,13 +74,17 @@ export function readOpenTarget(registry: string): { base: string; key: string | 
  * names none. Throws `malformed` if the key belongs to another one. That is asked first, because
  * older registries ignore the header and take a request for the key's organization.
  */
-export async function openRegistryAt(registry: string, org: string | null): Promise<RegistryClient> {
+export async function openRegistryAt(registry: string, org: string | null) {
   if (!readOpenTarget(registry).key)
     throw new RegistryError('malformed', 'Log in with `stele login`, or set STELE_KEY to an API key of that registry.');
   const organization = await organizationOfKey(registry, org);
   return {
     ...askingWith((method, path, body) => askRegistry(registry, method, path, { org: organization, body })),
-    async sendFile(path, name, bytes) {
+    /**
+     * Sends a file as it is to this path. Returns what is wrong with it, if the registry does not take
+     * such a file.
+     */
+    async sendFile(path: string, name: string, bytes: Uint8Array): Promise<Problem | null> {
       const place = path + name.split('/').map(encodeURIComponent).join('/');
       const answer = await askRegistry(registry, 'PUT', place, { org: organization, body: bytes });
       if (answer.status < 400) return null;
@@ -106,12 +95,19 @@ export async function openRegistryAt(registry: string, org: string | null): Prom
 }
 
 /** The questions that rest on `ask`. */
-export function askingWith(ask: RegistryClient['ask']): Omit<RegistryClient, 'sendFile'> {
-  const demand: RegistryClient['demand'] = async (method, path, body) => bodyIn(await ask(method, path, body));
+export function askingWith(ask: (method: string, path: string, body?: unknown) => Promise<RegistryAnswer>) {
+  const demand = async (method: string, path: string, body?: unknown): Promise<RegistryAnswer['body']> =>
+    bodyIn(await ask(method, path, body));
   return {
+    /**
+     * Rejects with `unreachable` without a valid response, or on a redirect: the key must not go to
+     * another server.
+     */
     ask,
+    /** As `ask`, but returns the body and throws the registry's own error for a status of 400 or more. */
     demand,
-    async *demandAll<T>(path: string) {
+    /** Yields every item of a list, page by page. */
+    async *demandAll<T>(path: string): AsyncGenerator<T> {
       for (let next: string | null = ''; next !== null;) {
         const cursor: string = next === '' ? '' : `&cursor=${encodeURIComponent(next)}`;
         const page = (await demand('GET', `${path}limit=100${cursor}`)) as { items: T[]; next: string | null };

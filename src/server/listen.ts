@@ -16,21 +16,13 @@ import type { Log } from '../registry/registry.ts';
 /** Connections above the limit that still get a response instead of being closed. */
 const spare = 64;
 
-/** The open connections of a server. */
-export interface Connections {
-  /** Whether this socket is above the limit, so that its request is answered with 503. */
-  isExtra(socket: Socket): boolean;
-  /** Notes a request that was answered without the server's event. */
-  noteAnswered(socket: Socket): void;
-}
-
 /**
  * Limits a server to `most` open sockets. At the limit, a new socket replaces the one that has
  * waited longest without a complete request: one idle between two requests is closed, and one
  * before or within its first request gets `turnAway`. If every socket has a request in progress,
  * some more are accepted and answered with 503.
  */
-function capConnections(server: Server, max: number, turnAway: (socket: Socket) => void): Connections {
+function capConnections(server: Server, max: number, turnAway: (socket: Socket) => void) {
   // A set keeps the order in which sockets began to wait.
   const waiting = new Set<Socket>();
   const open = new Set<Socket>();
@@ -66,8 +58,10 @@ function capConnections(server: Server, max: number, turnAway: (socket: Socket) 
   server.prependListener('request', watch);
   server.prependListener('checkContinue', watch);
   return {
-    isExtra: (socket) => extra.has(socket) && open.size > max,
-    noteAnswered(socket) {
+    /** Whether this socket is above the limit, so that its request is answered with 503. */
+    isExtra: (socket: Socket): boolean => extra.has(socket) && open.size > max,
+    /** Notes a request that was answered without the server's event. */
+    noteAnswered(socket: Socket): void {
       if (!requests.has(socket)) requests.set(socket, 0);
       waiting.delete(socket);
       waiting.add(socket);
@@ -276,20 +270,14 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
 }
 
 /** Writes a response to a socket that has no `ServerResponse`, and closes it. */
-function answerRaw(socket: Socket, { status, headers, body }: Refusal): void {
+function answerRaw(socket: Socket, { status, headers, body }: ReturnType<typeof refuse>): void {
   const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields.join('')}\r\n${body}`);
   socket.destroySoon();
 }
 
-interface Refusal {
-  status: number;
-  headers: Record<string, string>;
-  body: string;
-}
-
 /** An error response that needs neither the registry nor a page, and ends the connection. */
-function refuse(status: number, detail: string): Refusal {
+function refuse(status: number, detail: string) {
   // RFC 9457 §4.2.1: `about:blank` means that the status says everything.
   const body = JSON.stringify({ type: 'about:blank', title: STATUS_CODES[status], status, detail });
   const headers = {

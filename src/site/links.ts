@@ -15,24 +15,20 @@ interface LinkOptions {
   part?: string;
 }
 
-/** Creates links as paths under the registry's base, which work under any host name. */
-export interface Links {
-  /** Path of a resource, a version, or a view of either. `part`: of the views `part` and `image`. */
-  to(coordinate: Coordinate, options?: LinkOptions): string;
-  /** Path under the base. */
-  path(path: string): string;
-  /** The absolute URL of a path, for documents that are read elsewhere. */
-  whole(path: string): string;
-}
+/** Links as paths under the registry's base, which work under any host name. */
+export type Links = ReturnType<typeof createLinks>;
 
 /** Creates links under the public base URL, including its path. */
-export function createLinks(url: string): Links {
+export function createLinks(url: string) {
   const { origin, pathname } = new URL(url);
   const base = pathname.replace(/\/$/, '');
   return {
-    path: (path) => `${base}${path}`,
-    whole: (path) => `${origin}${path}`,
-    to(coordinate, { label, view = 'document', format = null, part } = {}) {
+    /** Path under the base. */
+    path: (path: string): string => `${base}${path}`,
+    /** The absolute URL of a path, for documents that are read elsewhere. */
+    whole: (path: string): string => `${origin}${path}`,
+    /** Path of a resource, a version, or a view of either. `part`: of the views `part` and `image`. */
+    to(coordinate: Coordinate, { label, view = 'document', format = null, part }: LinkOptions = {}): string {
       const selector: Selector = label === undefined ? { kind: 'latest' } : { kind: 'version', version: label };
       return `${base}${formatAddress({ kind: 'resource', coordinate, selector, view, format, ...(part !== undefined && { part }) })}`;
     },

@@ -3,10 +3,10 @@ import { isSlug } from '../../model/address.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import type { OpenRegistry } from '../../open.ts';
 import { operator, withRegistry, withStore } from '../command-context.ts';
-import { askingWith, openRegistryAt, type RegistryClient } from '../registry-client.ts';
+import { askingWith, openRegistryAt } from '../registry-client.ts';
 
 /** What asks the management API, of a running registry or of the data folder. */
-export type Client = Omit<RegistryClient, 'sendFile'>;
+export type Client = ReturnType<typeof askingWith>;
 
 /**
  * Runs the work with the management API of the registry in `--registry`, with the key in STELE_KEY, or else of

@@ -190,7 +190,7 @@ async function serveRegistry(
   // Keep the port that 0 picked when the configuration is reloaded.
   address.port = Number(new URL(server.url).port);
   const ahead = openRenderAhead(registry);
-  let background: Background | null = null;
+  let background: Awaited<ReturnType<typeof openBackground>> | null = null;
   let changes: Awaited<ReturnType<typeof followChanges>> | null = null;
   try {
     if (!isDev) registry.prepare();
@@ -222,12 +222,7 @@ async function serveRegistry(
 }
 
 /** Work beside the server. Call `close` before the queue closes, and `end` after that. */
-interface Background {
-  close(): Promise<void>;
-  end(): Promise<void>;
-}
-
-async function openBackground(registry: OpenRegistry, queue: SyncQueue, url: string): Promise<Background> {
+async function openBackground(registry: OpenRegistry, queue: SyncQueue, url: string) {
   const parts = [openDeliveries(registry, url), openFollower(registry), openCollector(registry), openExpiry(registry)];
   const end = async (): Promise<void> => {
     for (const part of parts) await part?.close();

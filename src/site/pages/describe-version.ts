@@ -4,16 +4,7 @@ import { formatJob } from '../../model/access.ts';
 import { kinds } from '../../model/kinds.ts';
 
 /** The pages of a git host for one commit and its files. */
-export interface CommitLinks {
-  repository: string;
-  commit: string;
-  /** The page of a file, at a line number. */
-  file(path: string, line?: number): string;
-  /** The page of a file as it is now on a branch, where people change it. */
-  latest(path: string, branch: string): string;
-  /** The form for a new issue, with its title filled in. */
-  issue(title: string): string;
-}
+export type CommitLinks = NonNullable<ReturnType<typeof commitLinks>>;
 
 /** What the pages of public git hosts begin with, by the name of the host. */
 const hosts = new Map(
@@ -23,7 +14,7 @@ const hosts = new Map(
 );
 
 /** Returns the pages of a commit, or null if the host is not known. */
-export function commitLinks(repository: string | null, commit: string | null): CommitLinks | null {
+export function commitLinks(repository: string | null, commit: string | null) {
   const url = repository === null ? null : URL.parse(repository);
   if (url === null || commit === null || url.protocol !== 'https:' || url.username !== '' || url.port !== '')
     return null;
@@ -34,12 +25,16 @@ export function commitLinks(repository: string | null, commit: string | null): C
   return {
     repository: base,
     commit: `${base}${host.commit}${commit}`,
-    file(path, line) {
+    /** The page of a file, at a line number. */
+    file(path: string, line?: number): string {
       const place = line === undefined ? '' : `${host.line ?? '#L'}${line}`;
       return `${base}${host.file}${commit}/${nameOf(path)}${place}`;
     },
-    latest: (path, branch) => `${base}${host.file.replace('/commit/', '/branch/')}${nameOf(branch)}/${nameOf(path)}`,
-    issue: (title) => `${base}${host.issue}${encodeURIComponent(title)}`,
+    /** The page of a file as it is now on a branch, where people change it. */
+    latest: (path: string, branch: string): string =>
+      `${base}${host.file.replace('/commit/', '/branch/')}${nameOf(branch)}/${nameOf(path)}`,
+    /** The form for a new issue, with its title filled in. */
+    issue: (title: string): string => `${base}${host.issue}${encodeURIComponent(title)}`,
   };
 }
 

@@ -114,7 +114,6 @@ export async function resourcePage(
             { name: 'JSON', url: pinned('json') },
             { name: 'YAML', url: pinned('yaml') },
           ],
-    latestUrl: links.whole(links.to(coordinate)),
     versions: versionsOf(site, resource, version),
     changes,
     report: describeReport(related.areFindingsShown ? report : withoutFindings(report), fileLinks(config)),

@@ -58,35 +58,8 @@ export function searchPage(
   });
 }
 
-/** A matching part of a document. `url`: its position on its page. */
-export interface SearchMatch {
-  kind: string;
-  name: string;
-  summary: string;
-  url: string;
-}
-
-/** A resource in search results. */
-export interface SearchResult {
-  coordinate: string;
-  type: Indexed['coordinate']['type'];
-  name: string;
-  /** The title in its document, or its name. */
-  title: string;
-  description: string;
-  /** Label of the latest version, or null. */
-  version: string | null;
-  url: string;
-  /** Matching parts of the document, best first. */
-  matches: SearchMatch[];
-}
-
 /** The results with links: paths under the registry's base, or absolute URLs with `isWhole`. */
-export function searchResult(
-  { links }: Pick<Site, 'links'>,
-  { indexed, matches }: Found,
-  { isWhole = false } = {},
-): SearchResult {
+export function searchResult({ links }: Pick<Site, 'links'>, { indexed, matches }: Found, { isWhole = false } = {}) {
   const { coordinate, name, title, description, version } = indexed;
   const path = addressOf({ links }, coordinate);
   const url = isWhole ? links.whole(path) : path;
@@ -94,10 +67,13 @@ export function searchResult(
     coordinate: formatCoordinate(coordinate),
     type: coordinate.type,
     name,
+    /** The title in its document, or its name. */
     title,
     description,
+    /** Label of the latest version, or null. */
     version,
     url,
+    /** Matching parts of the document, best first. `url`: its position on its page. */
     matches: matches().map((item) => ({
       kind: item.kind,
       name: item.name,
@@ -117,15 +93,11 @@ function placeOf({ kind, anchor }: { kind: string; anchor: string }): string {
   return kind === 'page' ? anchor : `#${anchor}`;
 }
 
-/** A place to go to while somebody types. */
-export interface Suggestion extends SearchMatch {
-  /** The resource that it is in, for people. */
-  title: string;
-  coordinate: string;
-}
-
-/** The best parts and resources, whichever they belong to, best first. */
-export function suggestionsOf({ links }: Pick<Site, 'links'>, results: readonly Found[], max: number): Suggestion[] {
+/**
+ * Places to go to while somebody types: the best parts and resources, whichever they belong to, best first. `title` is
+ * of the resource that a part is in.
+ */
+export function suggestionsOf({ links }: Pick<Site, 'links'>, results: readonly Found[], max: number) {
   return results
     .flatMap(({ indexed, own, matches }) => {
       const { coordinate, title, description } = indexed;
