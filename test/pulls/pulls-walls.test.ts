@@ -282,8 +282,8 @@ describe('the report on a pull request', () => {
       create: { visibility: 'private' },
       author,
     });
-    const settings = 'resources:\n  - {path: pay.yaml, slug: pay, visibility: private}\n';
-    const files = (text: string) => ({ 'stele.yaml': settings, 'pay.yaml': text });
+    const listed = 'resources:\n  - {path: pay.yaml, slug: pay, visibility: private}\n';
+    const files = (text: string) => ({ 'stele.yaml': listed, 'pay.yaml': text });
     scene.source.push(url, files(api('1.0.0', 'ok: true\npaths: {/a: {get: {}}, /b: {get: {}}}')));
     await scene.sync();
     await waitFor(() => expect(scene.host.told).toHaveLength(1));
