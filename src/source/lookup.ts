@@ -20,16 +20,12 @@ export function missing(path: string, hint: string | null, detail = 'There is no
   return refused(path, 'file-missing', `${detail}.${hint === null ? '' : ` Did you mean ${JSON.stringify(hint)}?`}`);
 }
 
-/** Links are never followed, and no other repository is read. */
-const leading = {
-  symlink: 'is a symbolic link; links are not followed. Name the file itself.',
-  submodule: 'is a submodule; other repositories are not read. Connect that repository itself.',
-};
-
-/** The path, or its folder `at`, leads elsewhere. */
-function leadsAway(path: string, at: string, kind: keyof typeof leading): Refused {
+/** The path, or its folder `at`, leads elsewhere. Links are never followed, and no other repository is read. */
+function leadsAway(path: string, at: string, kind: 'symlink' | 'submodule'): Refused {
   const what = at === path ? 'This' : `The folder ${JSON.stringify(at)}`;
-  return refused(path, kind, `${what} ${leading[kind]}`);
+  return kind === 'symlink'
+    ? refused(path, 'symlink', `${what} is a symbolic link; links are not followed. Name the file itself.`)
+    : refused(path, 'submodule', `${what} is a submodule; other repositories are not read. Connect that repository itself.`); // prettier-ignore
 }
 
 /** The file is larger than the limit, in bytes. */

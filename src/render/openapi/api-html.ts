@@ -235,7 +235,7 @@ function askOf({ document, security }: Page, { security: all }: Api): object {
   const schemes = all
     .filter(({ name }) => needed.includes(name))
     .slice(0, 3)
-    .map(({ name, scheme: { description: _, ...scheme } }) => {
+    .map(({ name, scheme: { description: _description, ...scheme } }) => {
       const oauth = scheme['type'] === 'oauth2' && JSON.stringify(scheme).length <= longestFlows ? [scheme] : [];
       return [name, ...['type', 'scheme', 'name'].map((key) => textOf(scheme[key]).slice(0, 100)), ...oauth];
     });
