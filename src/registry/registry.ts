@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { digestOf, hexOf } from '../model/digest.ts';
 import type { Config } from '../config.ts';
 import type { Sandboxes } from '../compile/sandboxes.ts';
 import type { Source } from '../source/source.ts';
@@ -89,4 +90,9 @@ export function newId(registry: Pick<Registry, 'now' | 'randomBytes'>): string {
   const time = registry.now().getTime().toString(36).padStart(9, '0');
   const random = Array.from(registry.randomBytes(11), (byte) => (byte % 32).toString(32)).join('');
   return `${time}${random}`;
+}
+
+/** An id of 20 characters that all attempts of an operation have; null: its author does not repeat it. */
+export function attemptId({ operation }: Author): string | null {
+  return operation === undefined ? null : hexOf(digestOf(operation)).slice(0, 20);
 }

@@ -150,13 +150,14 @@ function changing(requests: ReadonlySet<string>): string[] {
 const takenOver = 4 * 60_000;
 
 async function dieWhile(life: Life, plan: Plan, draw: Draw): Promise<void> {
-  const { world } = life;
+  const { world, answers, keys } = life;
   const node = world.nodes[world.turn]!;
-  const heard = life.answers.length;
+  const [heard, given] = [answers.length, keys.length];
   node.die(draw.number(10), draw.chance(0.5));
   await plan.ask().catch(() => undefined);
   // Who is dead says nothing.
-  life.answers.length = heard;
+  answers.length = heard;
+  keys.length = given;
   await world.replace(node);
   world.pass(takenOver);
   // What a dying process logs is no fault.

@@ -1,7 +1,7 @@
 import { anonymous, cap, type Principal, isResourceGlob, scopes, type Grant } from '../../model/access.ts';
 import { insteadOf, RegistryError } from '../../model/errors.ts';
 import { type Key, personRef, type Person, formatKey, holderOf, isUsable, keyRef, parseKey } from '../../model/key.ts';
-import type { Registry, Author } from '../registry.ts';
+import { attemptId, type Author, type Registry } from '../registry.ts';
 import { mayCreateOrganizations, providerOf, rightsOf, rightsIn } from './people.ts';
 import { hash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -71,7 +71,10 @@ export interface NewKey
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Creates a key. Only this answer contains its text. */
+/**
+ * Creates a key. Only this answer contains its text. Where an attempt of the same operation (`Author.operation`) made
+ * it, whose answer nobody got, it has another text from now on.
+ */
 export async function createKey(
   registry: Registry,
   given: NewKey,
@@ -90,7 +93,7 @@ export async function createKey(
       'malformed',
       `${JSON.stringify(bad)} is not a resource glob. Use one such as "apis/pay-*".`,
     );
-  const id = randomText(registry, 12).toLowerCase();
+  const id = attemptId(author)?.slice(0, 12) ?? randomText(registry, 12).toLowerCase();
   const secret = randomText(registry, 32);
   const text = formatKey({ id, secret, checksum: checksumOf(`stele_${id}_${secret}`) });
   const key: Key = {
@@ -108,19 +111,18 @@ export async function createKey(
     ...(given.person && { person: given.person, organizations: given.organizations ?? null }),
     ...(given.use && { use: given.use }),
   };
-  const write = () =>
+  const change = { ...author, action: 'create key' };
+  const write = (takeRoom?: () => void) =>
     registry.refs.update<Key>(keyRef(id), (current) => {
-      if (current !== null) throw new RegistryError('conflict', 'The generated key id is already taken. Try again.');
-      return { value: key, change: { ...author, action: 'create key' } };
+      if (current !== null && (current.operation === undefined || current.operation !== author.operation))
+        throw new RegistryError('conflict', 'The generated key id is already taken. Try again.');
+      if (current === null) takeRoom?.();
+      return { value: key, change };
     });
   if (given.org === null) {
     await write();
-    await notePersonalKey(registry, key, { ...author, action: 'create key' });
-  } else
-    await withRoom(registry, given.org, (take) => {
-      take({ keys: 1 }, given.isReplacement ? 2 : 1);
-      return write();
-    });
+    await notePersonalKey(registry, key, change);
+  } else await withRoom(registry, given.org, (take) => write(() => take({ keys: 1 }, given.isReplacement ? 2 : 1)));
   return { key, text };
 }
 

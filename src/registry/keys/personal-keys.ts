@@ -2,7 +2,7 @@ import { cap, type Grant, type Scope, scopes as allScopes } from '../../model/ac
 import { invalidMember, RegistryError } from '../../model/errors.ts';
 import { isUsable, type Key, type Person } from '../../model/key.ts';
 import { createKey } from './keys.ts';
-import type { Author, Registry } from '../registry.ts';
+import { attemptId, type Author, type Registry } from '../registry.ts';
 import { listKeys } from './list-keys.ts';
 import { listMembers, rightsOf } from './people.ts';
 import { hash, timingSafeEqual } from 'node:crypto';
@@ -42,7 +42,10 @@ export async function createPersonalKey(
   const expires = expiresAt ?? end;
   if (Date.parse(expires) <= now || Date.parse(expires) > Date.parse(end))
     throw invalidMember('/expiresAt', `must be in the future, and at most ${days} days from now`);
-  const live = (await listKeys(registry, person)).filter((key) => isUsable(key, registry.expiryTime));
+  const made = attemptId(author)?.slice(0, 12);
+  const live = (await listKeys(registry, person)).filter(
+    (key) => key.id !== made && isUsable(key, registry.expiryTime),
+  );
   if (live.length >= maxKeys)
     throw new RegistryError(
       'quota_exceeded',

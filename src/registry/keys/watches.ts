@@ -3,7 +3,7 @@ import { invalidMember, RegistryError } from '../../model/errors.ts';
 import { personRef, type Person } from '../../model/key.ts';
 import { watchesRef, type Watch, type Watches } from '../../model/event.ts';
 import type { Projection } from '../../store/log/state.ts';
-import { newId, type Author, type Registry } from '../registry.ts';
+import { attemptId, newId, type Author, type Registry } from '../registry.ts';
 
 /** A watch, and whose it is. */
 export interface PersonsWatch extends Watch {
@@ -67,9 +67,11 @@ export async function createWatch(registry: Registry, actor: string, given: NewW
     throw new RegistryError('conflict', 'Your identity provider has not said where to send mail. Use a feed.');
   if (given.resources?.some((glob) => !isResourceGlob(glob)))
     throw invalidMember('/resources', 'has a pattern that is not valid');
-  const watch: Watch = { ...given, id: newId(registry), begins: registry.now().toISOString() };
+  const id = attemptId(author) ?? newId(registry);
+  const watch: Watch = { ...given, id, begins: registry.now().toISOString() };
   await registry.refs.update<Watches>(watchesRef(actor), (current) => {
     const watches = current?.value.watches ?? [];
+    if (watches.some((each) => each.id === id)) return null;
     if (watches.length >= maxWatches)
       throw new RegistryError('quota_exceeded', `You may have at most ${maxWatches} watches. Delete one first.`);
     return { value: { actor, watches: [...watches, watch] }, change: { ...author, action: 'watch' } };

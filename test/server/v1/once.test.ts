@@ -101,6 +101,30 @@ test('after a crash in between, the repetition finds what was made', async () =>
   expect((await api.call('POST', '/v1/apis', { body: creation, headers })).status).toBe(201);
 });
 
+test('after a crash in between, the repetition makes no second key, has room where quotas are used up, and counts', async () => {
+  const registry = createTestRegistry({ ...unlimited, quotas: { keys: 2 } });
+  await using api = await openApi(registry);
+  const principal = (await authenticateKey(registry, api.admin))!;
+  const make = () => api.call('POST', '/v1/keys', { body: { name: 'ci', scopes: ['read'] }, headers });
+  const lost = await make();
+  const name = `idempotency/acme/${hexOf(digestOf(`${formatPrincipal(principal)}\n${headers['idempotency-key']}`))}`;
+  await registry.refs.update<object>(name, (current) => ({
+    value: { ...current!.value, state: 'running', sealed: null, process: `${hostname()}/999999999`, holder: 'x' },
+    change: { actor: 'operator:test', origin: null, action: 'crash' },
+  }));
+  const again = await make();
+  expect(again.status).toBe(201);
+  const { json } = await api.call('GET', '/v1/keys');
+  expect((json['items'] as { name: string }[]).filter(({ name: each }) => each === 'ci')).toHaveLength(1);
+  const isKey = async ({ json: { secret } }: typeof again) =>
+    (await authenticateKey(registry, String(secret))) !== null;
+  expect([await isKey(lost), await isKey(again)]).toEqual([false, true]);
+  const other = { 'idempotency-key': 'another' };
+  expect((await api.call('POST', '/v1/keys', { body: { name: 'x', scopes: ['read'] }, headers: other })).status).toBe(
+    403,
+  );
+});
+
 test('a publish whose answer could not be kept is repeated as the publish that it was', async () => {
   const registry = createTestRegistry(unlimited);
   await using api = await openApi(registry);
