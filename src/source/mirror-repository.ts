@@ -231,8 +231,9 @@ function isBaseBroken(stderr: string): boolean {
 
 /** The error for commits that a server does not provide. */
 export function notProvided(url: string, commits: readonly string[]): RegistryError {
-  const gone = commits.length === 1 ? 'it is no longer in the repository' : 'a branch has moved on';
-  return new RegistryError('unreachable', `${url} does not provide commit ${commits.join(' and ')}: ${gone}.`);
+  const [what, gone] =
+    commits.length === 1 ? ['commit', 'it is no longer in the repository'] : ['commits', 'a branch has moved on'];
+  return new RegistryError('unreachable', `${url} does not provide ${what} ${commits.join(' and ')}: ${gone}.`);
 }
 
 /** The error for a repository whose history is cut off. */
