@@ -140,7 +140,9 @@ async function begin(): Promise<void> {
   send = (message) => inPieces(message).forEach(sendPart);
   // The interpreter asks which program it is in, and would load modules of Node.
   if (interpreter !== null) Object.defineProperty(process, 'versions', { value: {} });
-  listen(sendPart, (message) => void receive(message).catch(endByBug));
+  listen(sendPart, (message) => {
+    receive(message).catch(endByBug);
+  });
 }
 
 // In a build, sandboxes start from a snapshot of what is loaded until here (`make-snapshot.ts`).
