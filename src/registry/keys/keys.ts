@@ -112,17 +112,23 @@ export async function createKey(
     ...(given.use && { use: given.use }),
   };
   const change = { ...author, action: 'create key' };
-  const write = (takeRoom?: () => void) =>
+  const write = () =>
     registry.refs.update<Key>(keyRef(id), (current) => {
       if (current !== null && (current.operation === undefined || current.operation !== author.operation))
         throw new RegistryError('conflict', 'The generated key id is already taken. Try again.');
-      if (current === null) takeRoom?.();
       return { value: key, change };
     });
   if (given.org === null) {
     await write();
     await notePersonalKey(registry, key, change);
-  } else await withRoom(registry, given.org, (take) => write(() => take({ keys: 1 }, given.isReplacement ? 2 : 1)));
+  } else {
+    // What an attempt before made has its room.
+    const isMade = attemptId(author) !== null && (await registry.refs.readFresh(keyRef(id))) !== null;
+    await withRoom(registry, given.org, (take) => {
+      if (!isMade) take({ keys: 1 }, given.isReplacement ? 2 : 1);
+      return write();
+    });
+  }
   return { key, text };
 }
 
