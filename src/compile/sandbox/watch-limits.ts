@@ -30,7 +30,7 @@ const patience = 10;
  * A job that uses a smaller share of a processor counts as idle. A working one gets more even if
  * everything else has priority.
  */
-const smallestPart = 0.002;
+const smallestPart = 0.0005;
 /** Seconds of CPU time of a job before its current rule is read: most jobs have ended by then. */
 const firstLook = 1;
 /**
