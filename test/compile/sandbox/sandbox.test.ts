@@ -33,14 +33,14 @@ describe('the sandbox', () => {
   it('that takes too long is stopped, which is no verdict: only this document is to be tried again', async () => {
     // Ten times as many seconds without work would be a process that hangs.
     const [stopped, beside] = await Promise.allSettled([
-      rulesOf('slow.json', slow, { seconds: 2 }),
+      rulesOf('slow.json', slow, { seconds: 0.9 }),
       rulesOf('a.yaml', valid),
     ]);
     expect(stopped).toMatchObject({
       reason: {
         code: 'unavailable',
         message:
-          'The document could not be checked. Its process was stopped after 2 seconds of CPU time. Nothing was changed. Try again later.',
+          'The document could not be checked. Its process was stopped after 0.9 seconds of CPU time. Nothing was changed. Try again later.',
         retryAfter: 300,
       },
     });
