@@ -7,7 +7,7 @@ export type Numeric = number | bigint;
 type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
 
 // `JSON.stringify` writes the digits instead of throwing, wherever it is called.
-// eslint-disable-next-line no-extend-native
+// oxlint-disable-next-line no-extend-native -- the only way to write a bigint's digits
 Object.defineProperty(BigInt.prototype, 'toJSON', {
   value(this: bigint): unknown {
     return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(String(this));

@@ -22,7 +22,10 @@ export function createObserver({ config, log, tracer }: Pick<Registry, 'config' 
   });
   router.all('/metrics', onlyGet);
   return {
-    /** `/metrics` for programs on this machine, unless it has a listener of its own. No key opens it: it is about all organizations. */
+    /**
+     * `/metrics` for programs on this machine, unless it has a listener of its own. No key opens it: it is about all
+     * organizations.
+     */
     router,
     /** Whether requests are only counted, and not logged. */
     // Each request is a span, and what is answered early would be none.

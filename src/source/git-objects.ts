@@ -196,8 +196,8 @@ const maxContents = 16 * 2 ** 20;
 const maxContent = 2 * 2 ** 20;
 
 /**
- * Reads objects of bare repositories that consist of packs, by one process of git for each, which stays for as long as it is asked.
- * Remembers what it read: a sync reads a commit three times, each document to detect it and to
+ * Reads objects of bare repositories that consist of packs, by one process of git for each, which
+ * stays for as long as it is asked. Remembers what it read: a sync reads a commit three times, each document to detect it and to
  * compile it, and most trees are those of the commit before.
  */
 export function createGitObjects() {

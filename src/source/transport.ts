@@ -50,9 +50,9 @@ export interface TransportOptions {
 const maxOutput = 32 * 2 ** 20;
 
 /**
- * Prepares a connection to a repository for one call, which ends with its signal: resolves, checks and pins its host, and passes the
- * credential in git's environment only. Follows one redirect, and only within the same scheme, host
- * and port.
+ * Prepares a connection to a repository for one call, which ends with its signal: resolves, checks
+ * and pins its host, and passes the credential in git's environment only. Follows one redirect, and
+ * only within the same scheme, host and port.
  */
 export async function createTransport(options: TransportOptions) {
   const { location, credential, searchPath, moved, advertised, signal } = options;

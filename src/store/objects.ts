@@ -125,8 +125,8 @@ interface OpenPack extends PackIndex {
 }
 
 /**
- * Creates objects on a bucket: immutable bytes under their digest (design §5), with an LRU cache of `cacheBytes`. What `get` returns was hashed
- * once after it was read.
+ * Creates objects on a bucket: immutable bytes under their digest (design §5), with an LRU cache of
+ * `cacheBytes`. What `get` returns was hashed once after it was read.
  */
 export function createObjects(bucket: Bucket, { cacheBytes = 64 * 1024 * 1024 } = {}) {
   const cache = new LRUCache<string, Uint8Array | OpenPack>({

@@ -8,8 +8,9 @@ import { fileMode, folderMode } from './files.ts';
 export type OwnKey = ReturnType<typeof createOwnKey>;
 
 /**
- * Keeps a key that a registry makes for itself if the configuration has none in a file of the data folder, readable only by its owner. The dot
- * makes it an invalid bucket key, so that copying the bucket key by key leaves it behind.
+ * Keeps a key that a registry makes for itself, if the configuration has none, in a file of the data
+ * folder, readable only by its owner. The dot makes it an invalid bucket key, so that copying the
+ * bucket key by key leaves it behind.
  */
 export function createOwnKey(folder: string, name: '.secret-key' | '.log-key') {
   const path = join(folder, name);

@@ -44,7 +44,8 @@ export interface RunNews {
 const patience = 3000;
 
 /**
- * Creates the queue of this process, which runs one sync at a time per repository, and several repositories at once. Another process may sync the same repository at the same time;
+ * Creates the queue of this process, which runs one sync at a time per repository, and several
+ * repositories at once. Another process may sync the same repository at the same time;
  * the lease and the publish itself keep that harmless. An organization has at most half of the
  * places (see Places).
  */

@@ -155,14 +155,21 @@ export async function openReconciler(registry: Registry, queue: SyncQueue) {
   /** Looks at each repository once in an interval, one after the other, so that nobody's server gets all at once. */
   async function lookInTurn(signal: AbortSignal): Promise<void> {
     // Ids are hashes: their order mixes organizations and hosts.
-    const all = (await listRepositories(registry)).toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
-    const atOnce = Math.ceil((all.length * shortestStep) / interval);
-    for (let from = 0; from < all.length; from += atOnce) {
-      await Promise.all(all.slice(from, from + atOnce).map((repository) => lookAt(repository, 'timer')));
-      await delay(interval / Math.ceil(all.length / atOnce), undefined, { signal, ref: false });
+    const idIn = (name: string) => name.slice(name.lastIndexOf('/'));
+    const names = await Array.fromAsync(registry.refs.list('repositories/'));
+    names.sort((a, b) => (idIn(a) < idIn(b) ? -1 : 1));
+    const atOnce = Math.ceil((names.length * shortestStep) / interval);
+    const found: Repository[] = [];
+    for (let from = 0; from < names.length; from += atOnce) {
+      // As they are now: since the interval began, some may have been left.
+      const some = names.slice(from, from + atOnce).map((name) => registry.refs.read<Repository>(name));
+      const here = (await Promise.all(some)).flatMap((each) => (each && !each.value.renamed ? [each.value] : []));
+      await Promise.all(here.map((repository) => lookAt(repository, 'timer')));
+      found.push(...here);
+      await delay(interval / Math.ceil(names.length / atOnce), undefined, { signal, ref: false });
     }
-    askHosts(all.filter(({ gone }) => !gone));
-    if (all.length === 0) await delay(interval, undefined, { signal, ref: false });
+    askHosts(found.filter(({ gone }) => !gone));
+    if (names.length === 0) await delay(interval, undefined, { signal, ref: false });
   }
 
   async function lookAtOwners(): Promise<void> {
@@ -174,8 +181,8 @@ export async function openReconciler(registry: Registry, queue: SyncQueue) {
   // Not before: a repository may bring the ruleset.
   const started = first.then(() => tellMissingDefaults(registry)).catch((error: unknown) => logError(registry, error));
   // A repository that hangs at the start must not delay the timer for the others.
-  const rounds =
-    interval > 0 ? openRounds({ first: interval, pause: 0 }, lookInTurn, (error) => logError(registry, error)) : null;
+  const rhythm = { first: interval, pause: Math.min(interval, 1000) };
+  const rounds = interval > 0 ? openRounds(rhythm, lookInTurn, (error) => logError(registry, error)) : null;
   const rulesets = followRejected(registry, queue);
   return {
     /** Resolves when every repository was synced once since the start. */

@@ -60,7 +60,8 @@ async function signIn({ authorizationUrl }, { id }, scope, back) {
   const [verifier, state] = [randomText(), randomText()];
   const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));
   const url = new URL(authorizationUrl, location.href);
-  if (!/^https?:$/.test(url.protocol)) throw new Error('The document’s authorizationUrl is no address of the web.');
+  if (!/^https?:$/.test(url.protocol))
+    throw new Error('The document’s authorizationUrl does not begin with https:// or http://.');
   const wanted = {
     response_type: 'code',
     client_id: id,

@@ -7,6 +7,12 @@ import { grantRead, grantVersion } from '../../src/registry/read.ts';
 import type { Registry } from '../../src/registry/registry.ts';
 import { createTestRegistry, publishVersion } from '../server/registry.ts';
 
+/** Finds versions of the API by their labels, for everybody. */
+async function openVersions(registry: Registry) {
+  const granted = (await grantRead(registry, anonymous, { org: 'acme', type: 'apis', slug: 'pay' }))!;
+  return (label: string) => grantVersion(granted, { kind: 'version', version: label })!.granted;
+}
+
 test('a comparison over the limits is tried again after a minute, however many ask', async () => {
   const plain = createTestRegistry();
   let now = 0;
@@ -19,8 +25,7 @@ test('a comparison over the limits is tried again after a minute, however many a
   await publishVersion(registry, '@acme/apis/pay', '1.0.0');
   await publishVersion(registry, '@acme/apis/pay', '2.0.0');
   await publishVersion(registry, '@acme/apis/pay', '3.0.0');
-  const granted = (await grantRead(registry, anonymous, { org: 'acme', type: 'apis', slug: 'pay' }))!;
-  const version = (label: string) => grantVersion(granted, { kind: 'version', version: label })!.granted;
+  const version = await openVersions(registry);
   tries = 0;
   const ask = () => comparisonOf(registry, version('1.0.0'), version('3.0.0'));
   for (let times = 0; times < 3; times++) expect((await ask()).reason).toContain('within the limits');
@@ -44,8 +49,7 @@ test('what was compared when it was published is read; what exceeded the limits 
   isTooLarge = true;
   await publishVersion(registry, '@acme/apis/pay', '3.0.0');
   isTooLarge = false;
-  const granted = (await grantRead(registry, anonymous, { org: 'acme', type: 'apis', slug: 'pay' }))!;
-  const version = (label: string) => grantVersion(granted, { kind: 'version', version: label })!.granted;
+  const version = await openVersions(registry);
   tries = 0;
   expect((await comparisonOf(registry, version('1.0.0'), version('2.0.0'))).reason).toBeNull();
   expect(tries).toBe(0);
@@ -66,8 +70,7 @@ test('what took too long to compare is published, stored nowhere, and compared w
   const registry = { ...plain, monotonic: () => now, compiler: { ...plain.compiler, compare } };
   await publishVersion(registry, '@acme/apis/pay', '1.0.0');
   await publishVersion(registry, '@acme/apis/pay', '2.0.0');
-  const granted = (await grantRead(registry, anonymous, { org: 'acme', type: 'apis', slug: 'pay' }))!;
-  const version = (label: string) => grantVersion(granted, { kind: 'version', version: label })!.granted;
+  const version = await openVersions(registry);
   expect(version('2.0.0').version.changes ?? null).toBeNull();
   const ask = () => comparisonOf(registry, version('1.0.0'), version('2.0.0'));
   tries = 0;
@@ -92,8 +95,7 @@ test('an organization decides what new values of an enum mean, also for what was
   const changes = { enums: 'breaking' } as const;
   const organizations = { acme: { repositories: [], owners: [], defaults: {}, changes } };
   const compared = async (registry: Registry) => {
-    const granted = (await grantRead(registry, anonymous, { org: 'acme', type: 'apis', slug: 'pay' }))!;
-    const version = (label: string) => grantVersion(granted, { kind: 'version', version: label })!.granted;
+    const version = await openVersions(registry);
     await comparisonOf(registry, version('1.0.0'), version('3.0.0'));
   };
   const usual = { ...plain, compiler };

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { syncAll } from '../../src/cli/sync-all.ts';
 import { repositoryId, repositoryRef } from '../../src/model/connection.ts';
 import { RegistryError } from '../../src/model/errors.ts';
@@ -46,6 +46,61 @@ test('a repository that has become slow keeps no other from being looked at by t
   source.push(quick, { 'a.yaml': api('3.0.0') });
   await expect.poll(async () => (await listReadable(registry, operator, { org: 'two' }))[0]?.latest).toBe('3.0.0');
   await Promise.all([queue.close(), reconciler.close()]);
+});
+
+test('a record that a rename leaves behind while the timer goes round is looked at no more', async () => {
+  const urls = ['https://git.test/one', 'https://git.test/two'];
+  const { registry, source } = createWorld({
+    organizations: { one: { repositories: urls.map((url) => ({ url })) } },
+    sync: { interval: 0.6 },
+  });
+  for (const url of urls) source.push(url, {});
+  const queue = createSyncQueue(registry, createPulls);
+  const reconciler = await openReconciler(registry, queue);
+  await reconciler.first;
+  const { tip } = source;
+  const looks = new Map(urls.map((url) => [url, 0]));
+  let left: string | null = null;
+  source.tip = async (remote, signal) => {
+    const other = urls.find((url) => url !== remote.url)!;
+    if (left === null) {
+      left = other;
+      const renamed = (current: { value: object } | null) => ({
+        value: { ...current!.value, renamed: remote.url },
+        change: { ...author, action: 'rename' },
+      });
+      await registry.refs.update(repositoryRef('one', repositoryId(other, null)), renamed);
+      looks.set(other, 0);
+    } else looks.set(remote.url, looks.get(remote.url)! + 1);
+    return tip(remote, signal);
+  };
+  await expect.poll(() => Math.max(...looks.values())).toBeGreaterThanOrEqual(2);
+  expect(looks.get(left!)).toBe(0);
+  await Promise.all([queue.close(), reconciler.close()]);
+});
+
+test('the timer that cannot read what is followed tries again after a second, and not at once', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  try {
+    const { registry } = createWorld({ sync: { interval: 10 } });
+    let reads = 0;
+    const { list } = registry.refs;
+    const queue = createSyncQueue(registry, createPulls);
+    const reconciler = await openReconciler(registry, queue);
+    await reconciler.first;
+    registry.refs.list = (prefix, ...more) => {
+      if (prefix !== 'repositories/') return list(prefix, ...more);
+      reads++;
+      throw new RegistryError('unavailable', 'The store does not answer.');
+    };
+    await vi.advanceTimersByTimeAsync(10_900);
+    expect(reads).toBe(1);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(reads).toBe(2);
+    await Promise.all([queue.close(), reconciler.close()]);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('a repository taken out of the configuration stops and says why; back in it, it goes on', async () => {

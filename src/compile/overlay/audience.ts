@@ -28,8 +28,8 @@ const isOperation = (key: string) => methods.has(key) || key === 'additionalOper
 /**
  * Leaves out of a bundled document what is not for an audience: every operation, parameter, property, tag and other node
  * with `x-internal` (unless it is false, or the audience is `internal`) or an `x-audience` that does not name it, schemas
- * whose alternatives are all such nodes, references to such components, then what only these used (path items and webhooks without operations, components, tags), and
- * the names of all that in what is left. A mark that is not clear excludes. Changes the document in place.
+ * whose alternatives are all such nodes, references to such components, then what only these used (path items and
+ * webhooks without operations, components, tags), and the names of all that in what is left. A mark that is not clear excludes. Changes the document in place.
  */
 export function keepAudience(document: JsonObject, audience: string): Kept {
   const before = {

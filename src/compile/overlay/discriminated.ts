@@ -32,7 +32,8 @@ export function discriminatedIn(document: JsonObject, nodes: Iterable<unknown>):
 
 /**
  * Takes the values of alternatives that are gone out of the lists of what discriminators may be. Where none is left, nothing
- * is allowed any more. Other values are data of users, whatever else is called so. `groupOf`: what is one for all schemas that describe the same object.
+ * is allowed any more. Other values are data of users, whatever else is called so. `groupOf`: what is one for all schemas
+ * that describe the same object.
  */
 export function forgetDiscriminated(
   document: JsonObject,

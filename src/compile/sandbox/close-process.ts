@@ -66,7 +66,7 @@ export function closeProcess({ keepsWebAssembly = false } = {}): Send {
 }
 
 /**
- * Receives the messages of the parent, and tells it so. A shutdown signals every process of a service:
+ * Receives the messages of the parent, and sends it `ready`. A shutdown signals every process of a service:
  * only the parent decides when this one ends, so that no document is rejected because of it.
  */
 export function listen(send: Send, receive: (message: ParentMessage) => void): void {

@@ -377,7 +377,10 @@ export function multipleIn(view: Pick<Limited, 'types' | 'flat'>): Numeric | nul
   return isInteger && all === 1 ? null : all;
 }
 
-/** Whether a schema's limits, beside those of another one, leave no value of a type: what is at least 3 long is not at most 2 long. */
+/**
+ * Whether a schema's limits, beside those of another one, leave no value of a type: what is at least
+ * 3 long is not at most 2 long.
+ */
 export function isImpossible(view: Limited, type: string, beside = view): boolean {
   const of = type === 'integer' ? 'number' : type;
   const upper = upperLimits.map((keyword) => (keywordOf(keyword).restricts === of ? limitOf(view, keyword) : null));

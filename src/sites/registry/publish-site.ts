@@ -68,7 +68,7 @@ async function untilAppended<T>(work: () => Promise<T | null>): Promise<T> {
   throw new RegistryError('conflict', message, { retryAfter: 1 });
 }
 
-/** What would be published of a site now, and what is. Throws `not_found` if there is no such site. */
+/** Makes the deployment that publishing a site would add now. Throws `not_found` if there is no such site. */
 export async function deploymentFor(
   registry: Registry,
   request: SiteFiles & Pick<PublishSite, 'site' | 'settings' | 'reader'>,

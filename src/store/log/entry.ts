@@ -125,7 +125,10 @@ export function entryIn(bytes: Uint8Array | null, sequence: number): SealedEntry
   return decoded?.sequence === sequence && Array.isArray(decoded.changes) ? (decoded as SealedEntry) : null;
 }
 
-/** The entry in the bytes, if it is that of this number and follows `previous`, the digest of the one before (undefined: not known). */
+/**
+ * The entry in the bytes, if it is that of this number and follows `previous`, the digest of the one
+ * before (undefined: not known).
+ */
 export function entryAfter(
   bytes: Uint8Array | null,
   sequence: number,
