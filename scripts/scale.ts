@@ -23,7 +23,7 @@ import { publish } from '../src/registry/publish.ts';
 import type { Registry } from '../src/registry/registry.ts';
 import { createUpload } from '../src/source/upload.ts';
 import type { Bucket } from '../src/store/bucket.ts';
-import { createMemoryBucket } from '../src/store/memory.ts';
+import { createMemoryBucket } from '../test/memory-store.ts';
 import { createObjects } from '../src/store/objects.ts';
 import { createRefs, type Refs } from '../src/store/refs.ts';
 

@@ -14,7 +14,7 @@ import { newResource } from '../../src/registry/change-resource.ts';
 import { publish } from '../../src/registry/publish.ts';
 import { readableResources } from '../../src/registry/readable.ts';
 import { createUpload } from '../../src/source/upload.ts';
-import { createMemoryBucket } from '../../src/store/memory.ts';
+import { createMemoryBucket } from '../../test/memory-store.ts';
 import { createRefs } from '../../src/store/refs.ts';
 import { childrenTime } from '../load/processor-time.ts';
 import { quantile } from '../load/quantile.ts';

@@ -19,7 +19,7 @@ import { createApp } from '../../src/server/app.ts';
 import { listen } from '../../src/server/listen.ts';
 import type { Bucket } from '../../src/store/bucket.ts';
 import { entryKey, parseEntryKey } from '../../src/store/log/entry.ts';
-import { createMemoryBucket } from '../../src/store/memory.ts';
+import { createMemoryBucket } from '../../test/memory-store.ts';
 import {
   bucketOf,
   damageKey,

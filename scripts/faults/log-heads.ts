@@ -33,7 +33,7 @@ import { openRegistry } from '../../src/open.ts';
 import type { Registry } from '../../src/registry/registry.ts';
 import { keepLog, publicLogOf, type PublicLog } from '../../src/registry/transparency/public-log.ts';
 import type { Bucket } from '../../src/store/bucket.ts';
-import { createMemoryBucket } from '../../src/store/memory.ts';
+import { createMemoryBucket } from '../../test/memory-store.ts';
 import { createLoggedWorld, put } from '../../test/registry/transparency/logged.ts';
 import { createRandom } from './operations.ts';
 

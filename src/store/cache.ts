@@ -18,24 +18,9 @@ export interface Cache {
 
 const keyGrammar = /^[a-z0-9][a-z0-9._-]*(?:\/[a-z0-9][a-z0-9._-]*)+$/;
 
-function assertKey(key: string): void {
+/** Throws a TypeError for what is no key of a cache. */
+export function assertCacheKey(key: string): void {
   if (!keyGrammar.test(key)) throw new TypeError(`Not a cache key: ${key}`);
-}
-
-/** Creates a cache in memory, for tests and short commands. */
-export function createMemoryCache(): Cache {
-  const entries = new Map<string, Uint8Array>();
-  return {
-    async get(key) {
-      assertKey(key);
-      return entries.get(key) ?? null;
-    },
-    async put(key, bytes) {
-      assertKey(key);
-      entries.set(key, bytes);
-    },
-    clear: async () => entries.clear(),
-  };
 }
 
 /**
@@ -46,11 +31,11 @@ export function openFolderCache(folder: string, { sizeLimit = 2 ** 31 }: { sizeL
   let sinceSweep = Infinity;
   return {
     async get(key) {
-      assertKey(key);
+      assertCacheKey(key);
       return readFile(join(folder, key)).catch(ignoringAbsence);
     },
     async put(key, bytes) {
-      assertKey(key);
+      assertCacheKey(key);
       const path = join(folder, key);
       const temporary = `${path}.${randomUUID()}.tmp`;
       try {

@@ -12,7 +12,7 @@ import { createFakeHost, api, id, seven, url } from '../pulls/pulls-scene.ts';
 import { createWorld } from '../registry/world.ts';
 import { createAnswerCache } from '../../src/registry/answer-cache.ts';
 import { newId } from '../../src/registry/registry.ts';
-import { createMemoryBucket } from '../../src/store/memory.ts';
+import { createMemoryBucket } from '../memory-store.ts';
 import { createRefs } from '../../src/store/refs.ts';
 import { createFaultyPorts, unheardDuring, type FaultyPorts } from './faulty-ports.ts';
 

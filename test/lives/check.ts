@@ -1,7 +1,7 @@
 import { backup, restore } from '../../src/registry/maintenance/backup.ts';
 import { fsck } from '../../src/registry/fsck.ts';
 import { verify } from '../../src/registry/verify.ts';
-import { createMemoryBucket } from '../../src/store/memory.ts';
+import { createMemoryBucket } from '../memory-store.ts';
 import { expectedStanding, standingOf, type Life } from './life.ts';
 import { faultsOfLog } from './log-verbs.ts';
 import { latestOf, textOf, type Resource } from './model.ts';

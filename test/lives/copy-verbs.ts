@@ -1,5 +1,5 @@
 import { backup, restore } from '../../src/registry/maintenance/backup.ts';
-import { createMemoryBucket } from '../../src/store/memory.ts';
+import { createMemoryBucket } from '../memory-store.ts';
 import type { Bucket } from '../../src/store/bucket.ts';
 import { checkNode } from './check.ts';
 import { type Life, type Verbs } from './life.ts';

@@ -11,7 +11,7 @@ import { listAll, type Bucket } from '../../src/store/bucket.ts';
 import { assertFormat } from '../../src/store/format.ts';
 import { entryKey } from '../../src/store/log/entry.ts';
 import { newestSequence } from '../../src/store/log/follow-log.ts';
-import { createMemoryBucket, type MemoryBucket } from '../../src/store/memory.ts';
+import { createMemoryBucket, type MemoryBucket } from '../memory-store.ts';
 import { createObjects, packKey, putIntoQuarantine, quarantineKey } from '../../src/store/objects.ts';
 import { createRefs } from '../../src/store/refs.ts';
 import { workKey } from '../../src/store/work.ts';

@@ -4,7 +4,7 @@ import { createKey } from '../../src/registry/keys/keys.ts';
 import { fsck } from '../../src/registry/fsck.ts';
 import { listAll, type Bucket } from '../../src/store/bucket.ts';
 import { parseEntryKey } from '../../src/store/log/entry.ts';
-import { createMemoryBucket } from '../../src/store/memory.ts';
+import { createMemoryBucket } from '../memory-store.ts';
 import { createObjects } from '../../src/store/objects.ts';
 import { createRefs } from '../../src/store/refs.ts';
 import { newId, type Registry } from '../../src/registry/registry.ts';

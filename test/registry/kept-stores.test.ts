@@ -14,7 +14,7 @@ import { listen, type Listening } from '../../src/server/listen.ts';
 import { createV1 } from '../../src/server/v1/v1.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { listAll } from '../../src/store/bucket.ts';
-import { createMemoryBucket } from '../../src/store/memory.ts';
+import { createMemoryBucket } from '../memory-store.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 
 // Programs come and go; what one of them stored in this format is read by all that follow.

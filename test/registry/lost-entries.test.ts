@@ -13,7 +13,7 @@ import { assertFormat } from '../../src/store/format.ts';
 import { headKey } from '../../src/store/log/heads.ts';
 import { newestSequence } from '../../src/store/log/follow-log.ts';
 import { entryKey } from '../../src/store/log/entry.ts';
-import { createMemoryBucket } from '../../src/store/memory.ts';
+import { createMemoryBucket } from '../memory-store.ts';
 import { createObjects } from '../../src/store/objects.ts';
 import { createRefs } from '../../src/store/refs.ts';
 import { createTestRegistry, publishVersion } from '../server/registry.ts';

@@ -5,7 +5,7 @@ import { migrate } from '../../src/registry/maintenance/migrate.ts';
 import { newId, type Registry } from '../../src/registry/registry.ts';
 import { listAll, type Bucket } from '../../src/store/bucket.ts';
 import { assertFormat, beginCopy } from '../../src/store/format.ts';
-import { createMemoryBucket } from '../../src/store/memory.ts';
+import { createMemoryBucket } from '../memory-store.ts';
 import { createObjects } from '../../src/store/objects.ts';
 import { createRefs } from '../../src/store/refs.ts';
 import { createTestRegistry, publishVersion, type TestRegistry } from '../server/registry.ts';

@@ -10,7 +10,7 @@ import { newId, type Registry } from '../../src/registry/registry.ts';
 import { listAll, type Bucket } from '../../src/store/bucket.ts';
 import { openFsBucket } from '../../src/store/fs.ts';
 import { entryKey } from '../../src/store/log/entry.ts';
-import { createMemoryBucket, type MemoryBucket } from '../../src/store/memory.ts';
+import { createMemoryBucket, type MemoryBucket } from '../memory-store.ts';
 import { createObjects, objectKey } from '../../src/store/objects.ts';
 import { createRefs } from '../../src/store/refs.ts';
 import { createTestRegistry, publishVersion } from '../server/registry.ts';

@@ -24,8 +24,7 @@ import type { Host } from '../../src/hosts/host.ts';
 import type { CommitPerson, Snapshot, SnapshotEntry } from '../../src/source/snapshot.ts';
 import type { HistoryCommit, Source } from '../../src/source/source.ts';
 import type { Bucket } from '../../src/store/bucket.ts';
-import { createMemoryCache } from '../../src/store/cache.ts';
-import { createMemoryBucket, type MemoryBucket } from '../../src/store/memory.ts';
+import { createMemoryCache, createMemoryBucket, type MemoryBucket } from '../memory-store.ts';
 import { createObjects } from '../../src/store/objects.ts';
 import { createRefs } from '../../src/store/refs.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { entryKey } from '../../src/store/log/entry.ts';
-import { createMemoryBucket } from '../../src/store/memory.ts';
+import { createMemoryBucket } from '../memory-store.ts';
 import { createObjects } from '../../src/store/objects.ts';
 import { createRefs } from '../../src/store/refs.ts';
 import { newId } from '../../src/registry/registry.ts';

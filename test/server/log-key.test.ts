@@ -8,7 +8,7 @@ import { createApp } from '../../src/server/app.ts';
 import { listen } from '../../src/server/listen.ts';
 import { createOwnKey } from '../../src/store/own-key.ts';
 import { copyStore } from '../../src/store/copy-store.ts';
-import { createMemoryBucket } from '../../src/store/memory.ts';
+import { createMemoryBucket } from '../memory-store.ts';
 import { assertFormat } from '../../src/store/format.ts';
 import type { Bucket } from '../../src/store/bucket.ts';
 import { openStore } from './damaged-store.ts';

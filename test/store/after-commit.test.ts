@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { watchingCommits, createRefs } from '../../src/store/refs.ts';
-import { createMemoryBucket } from '../../src/store/memory.ts';
+import { createMemoryBucket } from '../memory-store.ts';
 
 const change = { actor: 'a', origin: null, action: 'test' };
 

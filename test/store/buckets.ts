@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFsBucket } from '../../src/store/fs.ts';
-import { createMemoryBucket } from '../../src/store/memory.ts';
+import { createMemoryBucket } from '../memory-store.ts';
 import type { OpenedBucket } from '../contract/bucket.ts';
 
 /** A folder that is gone when its user is done. */

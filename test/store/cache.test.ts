@@ -2,7 +2,8 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { createMemoryCache, openFolderCache, type Cache } from '../../src/store/cache.ts';
+import { openFolderCache, type Cache } from '../../src/store/cache.ts';
+import { createMemoryCache } from '../memory-store.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'stele-cache-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

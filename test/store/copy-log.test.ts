@@ -5,7 +5,7 @@ import { assertFormat } from '../../src/store/format.ts';
 import { entryKey } from '../../src/store/log/entry.ts';
 import { headKey, listHeadKeys } from '../../src/store/log/heads.ts';
 import { newestSequence } from '../../src/store/log/follow-log.ts';
-import { createMemoryBucket } from '../../src/store/memory.ts';
+import { createMemoryBucket } from '../memory-store.ts';
 import { createRefs } from '../../src/store/refs.ts';
 import { createClock, createIds, increment } from '../contract/refs.ts';
 

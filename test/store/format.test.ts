@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { encodeJson } from '../../src/model/json.ts';
 import { assertFormat, hasFormat } from '../../src/store/format.ts';
-import { createMemoryBucket } from '../../src/store/memory.ts';
+import { createMemoryBucket } from '../memory-store.ts';
 import { bytesOf } from '../contract/bucket.ts';
 
 test('an empty store gets a format, and is opened again', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { listAll, type Bucket } from '../../src/store/bucket.ts';
 import { entryKey } from '../../src/store/log/entry.ts';
 import { headKey } from '../../src/store/log/heads.ts';
-import { createMemoryBucket, type MemoryBucket } from '../../src/store/memory.ts';
+import { createMemoryBucket, type MemoryBucket } from '../memory-store.ts';
 import { createRefs } from '../../src/store/refs.ts';
 import { createClock, createIds, increment } from '../contract/refs.ts';
 

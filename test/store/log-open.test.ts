@@ -3,7 +3,7 @@ import type { Bucket } from '../../src/store/bucket.ts';
 import { checkLog } from '../../src/store/log/check-log.ts';
 import { entryKey } from '../../src/store/log/entry.ts';
 import { frameSize } from '../../src/store/log/summary.ts';
-import { createMemoryBucket, type MemoryBucket } from '../../src/store/memory.ts';
+import { createMemoryBucket, type MemoryBucket } from '../memory-store.ts';
 import { createObjects } from '../../src/store/objects.ts';
 import { createRefs, type Refs } from '../../src/store/refs.ts';
 import { changeOf, createClock, createIds, increment } from '../contract/refs.ts';

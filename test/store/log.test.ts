@@ -4,7 +4,7 @@ import type { Bucket } from '../../src/store/bucket.ts';
 import { checkLog } from '../../src/store/log/check-log.ts';
 import { decodeEntry, encodeEntry, entryKey, type RecordChange } from '../../src/store/log/entry.ts';
 import { readFrames, readIndex, writeFrames, writeIndex } from '../../src/store/log/summary.ts';
-import { createMemoryBucket } from '../../src/store/memory.ts';
+import { createMemoryBucket } from '../memory-store.ts';
 import { createObjects, objectKey } from '../../src/store/objects.ts';
 import { createRefs, type Refs } from '../../src/store/refs.ts';
 import { changeOf, createClock, createIds, increment } from '../contract/refs.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createMemoryBucket } from '../../src/store/memory.ts';
+import { createMemoryBucket } from '../memory-store.ts';
 import { bucketContract, bytesOf } from '../contract/bucket.ts';
 
 bucketContract('memory', async () => ({ bucket: createMemoryBucket(), close: async () => {} }));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { digestOf } from '../../src/model/digest.ts';
-import { createMemoryBucket } from '../../src/store/memory.ts';
+import { createMemoryBucket } from '../memory-store.ts';
 import { createObjects, packKey, type Objects } from '../../src/store/objects.ts';
 import { objectsContract } from '../contract/objects.ts';
 import { localBuckets } from './buckets.ts';

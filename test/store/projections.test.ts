@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { Projection } from '../../src/store/log/state.ts';
-import { createMemoryBucket } from '../../src/store/memory.ts';
+import { createMemoryBucket } from '../memory-store.ts';
 import { createRefs, type Refs } from '../../src/store/refs.ts';
 import type { Bucket } from '../../src/store/bucket.ts';
 

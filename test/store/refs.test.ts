@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isRegistryError, RegistryError } from '../../src/model/errors.ts';
 import type { Bucket } from '../../src/store/bucket.ts';
-import { createMemoryBucket, type Fault, type MemoryBucket } from '../../src/store/memory.ts';
+import { createMemoryBucket, type Fault, type MemoryBucket } from '../memory-store.ts';
 import { encodeJson } from '../../src/model/json.ts';
 import { encodeEntry, entryKey, parseEntryKey } from '../../src/store/log/entry.ts';
 import { createRefs, type Refs } from '../../src/store/refs.ts';

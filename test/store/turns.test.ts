@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Bucket } from '../../src/store/bucket.ts';
-import { createMemoryBucket } from '../../src/store/memory.ts';
+import { createMemoryBucket } from '../memory-store.ts';
 import { createRefs } from '../../src/store/refs.ts';
 import { createRequestTurns } from '../../src/store/s3-objects.ts';
 import { createClock, createIds, increment } from '../contract/refs.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Bucket } from '../../src/store/bucket.ts';
-import { createMemoryBucket } from '../../src/store/memory.ts';
+import { createMemoryBucket } from '../memory-store.ts';
 import { createRefs, type Refs } from '../../src/store/refs.ts';
 import { workKey } from '../../src/store/work.ts';
 import { createClock, createIds, increment, type TestClock } from '../contract/refs.ts';

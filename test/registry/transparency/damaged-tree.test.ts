@@ -9,7 +9,7 @@ import { backup } from '../../../src/registry/maintenance/backup.ts';
 import { publicLogDamages, publicLogOf, type PublicLog } from '../../../src/registry/transparency/public-log.ts';
 import { listAll, type Bucket } from '../../../src/store/bucket.ts';
 import { assertFormat } from '../../../src/store/format.ts';
-import { createMemoryBucket } from '../../../src/store/memory.ts';
+import { createMemoryBucket } from '../../memory-store.ts';
 import { encodeSealed } from '../../../src/store/log/entry.ts';
 import { openTreeLog } from '../../../src/store/tree/tree-log.ts';
 import { author, createLoggedWorld, put } from './logged.ts';

@@ -5,7 +5,7 @@ import type { Registry } from '../../../src/registry/registry.ts';
 import { keepLog, publicLogOf, type PublicLog } from '../../../src/registry/transparency/public-log.ts';
 import { createLogView } from '../../../src/registry/transparency/append-leaves.ts';
 import { copyStore } from '../../../src/store/copy-store.ts';
-import { createMemoryBucket } from '../../../src/store/memory.ts';
+import { createMemoryBucket } from '../../memory-store.ts';
 import { assertFormat } from '../../../src/store/format.ts';
 import type { TreeLog } from '../../../src/store/tree/tree-log.ts';
 import { createLoggedWorld, leavesIn, put, shown } from './logged.ts';

@@ -10,7 +10,7 @@ import { changeStatus } from '../../../src/registry/change-version.ts';
 import { fsck } from '../../../src/registry/fsck.ts';
 import type { Registry } from '../../../src/registry/registry.ts';
 import { publicLogOf, type PublicLog } from '../../../src/registry/transparency/public-log.ts';
-import { createMemoryBucket } from '../../../src/store/memory.ts';
+import { createMemoryBucket } from '../../memory-store.ts';
 import type { Bucket } from '../../../src/store/bucket.ts';
 import { createWorld } from '../world.ts';
 import { author, createLoggedWorld, leavesIn, put, shown } from './logged.ts';

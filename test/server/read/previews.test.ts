@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { digestOf, hexOf } from '../../../src/model/digest.ts';
 import { listAll, type Bucket } from '../../../src/store/bucket.ts';
-import { createMemoryBucket } from '../../../src/store/memory.ts';
+import { createMemoryBucket } from '../../memory-store.ts';
 import type { Visibility } from '../../../src/model/access.ts';
 import { createTrialRegistry } from '../../../src/pulls/merged-tree.ts';
 import { storePreview, takePreview } from '../../../src/registry/preview.ts';

@@ -8,7 +8,7 @@ import { recordRun } from '../../../src/sync/runs.ts';
 import { newId, type Registry } from '../../../src/registry/registry.ts';
 import { createWebhook } from '../../../src/events/endpoints.ts';
 import { listAll } from '../../../src/store/bucket.ts';
-import { createMemoryBucket } from '../../../src/store/memory.ts';
+import { createMemoryBucket } from '../../memory-store.ts';
 import { createObjects } from '../../../src/store/objects.ts';
 import { createRefs } from '../../../src/store/refs.ts';
 import type { ResourceType } from '../../../src/model/address.ts';

@@ -6,7 +6,7 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import type { Registry } from '../../../src/registry/registry.ts';
 import { openAnswers } from '../../../src/server/app.ts';
 import { buildSite, type Built, type BuildOptions } from '../../../src/site/build/build.ts';
-import { createMemoryCache } from '../../../src/store/cache.ts';
+import { createMemoryCache } from '../../memory-store.ts';
 import { createPulls } from '../../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../../src/sync/queue.ts';
 

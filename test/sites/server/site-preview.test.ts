@@ -8,7 +8,7 @@ import { previewDrafts } from '../../../src/sites/registry/site-preview.ts';
 import { changeSite } from '../../../src/sites/registry/site-record.ts';
 import { listAll } from '../../../src/store/bucket.ts';
 import { copyStore } from '../../../src/store/copy-store.ts';
-import { createMemoryBucket } from '../../../src/store/memory.ts';
+import { createMemoryBucket } from '../../memory-store.ts';
 import { sweepPreviews, trimPreviews } from '../../../src/store/previews.ts';
 import { publishVersion } from '../../server/registry.ts';
 import { openServed, type Served } from '../../server/served.ts';

@@ -1,4 +1,5 @@
-import { assertKey, type Bucket } from './bucket.ts';
+import { assertKey, type Bucket } from '../src/store/bucket.ts';
+import { assertCacheKey, type Cache } from '../src/store/cache.ts';
 
 /** A planned failure of one call. */
 export type Fault =
@@ -6,7 +7,7 @@ export type Fault =
   | 'fail-after' // it rejects after it succeeded: the reply was lost
   | 'lose'; // putIfAbsent: another writer was faster; the rival bytes are stored and it returns `exists`
 
-/** A bucket in memory, for tests and dry runs. */
+/** A bucket in memory. */
 export interface MemoryBucket extends Bucket {
   /** Makes the next `count` calls of the method whose key satisfies `when` fail this way. */
   fault(
@@ -82,5 +83,21 @@ export function createMemoryBucket(): MemoryBucket {
       planned.push({ method, kind, left: count, when, rival });
     },
     calls: () => ({ ...counts }),
+  };
+}
+
+/** Creates a cache in memory. */
+export function createMemoryCache(): Cache {
+  const entries = new Map<string, Uint8Array>();
+  return {
+    async get(key) {
+      assertCacheKey(key);
+      return entries.get(key) ?? null;
+    },
+    async put(key, bytes) {
+      assertCacheKey(key);
+      entries.set(key, bytes);
+    },
+    clear: async () => entries.clear(),
   };
 }
