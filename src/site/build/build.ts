@@ -26,8 +26,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { digestOf, type Digest } from '../../model/digest.ts';
-import { serverRules } from './rules-nginx-server.ts';
-import { httpRules } from './rules-nginx.ts';
+import { httpRules, serverRules } from './rules-nginx.ts';
 import { rulesTable, type RuleFile } from './rules-table.ts';
 
 export interface BuildOptions {

@@ -1,142 +1,165 @@
+import { readFileSync } from 'node:fs';
 import { formatReprDigest, type Digest } from '../../model/digest.ts';
-import { catalogPath } from '../discovery.ts';
-import { kindMaps, exactly, literal, map, unless, type Row } from './rules-nginx-kinds.ts';
-import type { RulesTable, VersionRules } from './rules-table.ts';
-import { resourceTypes } from '../../model/address.ts';
 import { types } from '../../model/kinds.ts';
+import { resourceTypes } from '../../model/address.ts';
+import { catalogPath } from '../discovery.ts';
+import type { ProblemKind } from '../pages/message-pages.ts';
+import { sitePlaces } from './rules-edge.ts';
+import type { RulesTable, VersionRules } from './rules-table.ts';
 
 /** Header fields that differ between files of a kind, or that nginx handles itself. */
 const special = new Set(['content-type', 'content-security-policy', 'cache-control']);
 
-/** Kinds of files that have the own header fields of their version. */
-const ofVersions = ['json', 'yaml', 'page', 'users', 'markdown', 'try', 'record', 'record-page', 'part'];
+/** Kinds of files that may be cached for long while they are asked for by a version. */
+const aging = /^(?:json|yaml|record|image|drawing)$/;
 
-/** Those that may be cached for long while they are asked for by a version. */
-const aging = ['json', 'yaml', 'record', 'image', 'drawing'];
+/** Kinds of files that have several media types. */
+const varied = /^(?:json|yaml|image|asset|discovery|site-list|site-file|site-drawing)$/;
+
+const templates = new URL('../../../content/nginx/', import.meta.url);
+
+/** A template with these values in it: a text, or lines in place of the line that names them. */
+function fill(name: string, values: Readonly<Record<string, string | readonly string[]>>): string {
+  const text = readFileSync(new URL(`${name}.conf`, templates), 'utf8');
+  return text.replaceAll(/\{\{(\w+)\}\}(\n?)/g, (_, key: string, end: string) => {
+    const value = values[key]!;
+    return typeof value === 'string' ? value + end : value.map((line) => `${line}\n`).join('');
+  });
+}
 
 /** The maps of nginx's `http` block. They need no third-party module. */
 export function httpRules(table: RulesTable): string {
-  const { base, headers } = table;
+  const { base, headers, resources, moved } = table;
   const versions = versionsIn(table);
   const { aliases, ranges, gone } = namesIn(table);
-  const size =
-    2 ** Math.ceil(Math.log2(versions.length * 16 + ranges.length + aliases.length + table.moved.length + 2048));
-  return [
-    '# Written by `stele build`: include it in the http block, and nginx-server.conf in the server block whose root is the build.',
-    '# Reload nginx after each build. Until then what is new is not known here, and what it took the place of is served.',
-    `map_hash_max_size ${size};`,
-    'map_hash_bucket_size 512;',
-    'variables_hash_max_size 2048;',
-    '# A dollar sign, which nginx cannot escape.',
-    'geo $stele_dollar { default "$"; }',
-    '# A path that is spelled otherwise than a registry spells it is absent: escapes but those of @ ^ ~ + and :, empty and dotted segments,',
-    '# capitals where names and digests have none. The maps below do not tell those from small letters.',
-    map('$request_uri', '$stele_odd', [
-      ['~^(?:/[a-z0-9@^~+_-][a-z0-9@^~+_.-]*)*/?(?:\\?|$)', ''],
-      ['~^[^?]*%(?!40|5[Ee]|7[Ee]|2[Bb]|3[Aa])', '1'],
-      ['~^[^?]*(?://|/\\.\\.?(?:/|\\?|$))', '1'],
-      [`~^${exactly(base)}/(?:@|%40)[^@%?]*[A-Z]`, '1'],
-      ['~^[^?]*(?:@|%40)(?!latest)(?i:latest)(?:[./?]|$)', '1'],
-      ['~^[^?]*(?:@|%40)(?i:sha256)(?::|%3[Aa])[0-9a-f]*[A-F]', '1'],
-      ['~^[^?]*(?:@|%40)(?!sha256)(?i:sha256)', '1'],
-    ]),
-    map('$uri', '$stele_path', [[`~^${exactly(base)}(?<stele_p>/.*)$`, '$stele_p']]),
-    ...acceptMaps(),
-    ...codingMaps(table.codings),
-    ...kindMaps(table),
-    '# Latest, and what digests name; what ranges mean; what is there no longer.',
-    map('$stele_name', '$stele_version', [...aliases, ['default', '$stele_name']]),
-    map('$stele_name', '$stele_range', ranges),
-    map('$stele_path', '$stele_moved', table.moved),
-    map('$stele_name', '$stele_gone', gone),
-    '# Header fields.',
-    map('$stele_age', '$stele_aging', [
-      ['latest', headers['latest']?.['cache-control'] ?? ''],
-      ['default', headers['json']?.['cache-control'] ?? ''],
-    ]),
-    map('$stele_kind', '$stele_cache', [
-      ...aging.map((kind): Row => [kind, '$stele_aging']),
-      ...fieldRows(table, 'cache-control').filter(([kind]) => !aging.includes(kind)),
-    ]),
-    ...fieldNames(table).map((name) => map('$stele_kind', variableOf(name), fieldRows(table, name))),
-    map('$stele_kind', '$stele_subject', [
-      ...ofVersions.map((kind): Row => [kind, '$stele_version']),
-      ['catalog', 'catalog'],
-    ]),
-    ...ownNames(table).map((name) =>
+  const valueOf = (kind: string, name: string, otherwise = '') =>
+    quoteForNginx(literal(headers[kind]?.[name] ?? otherwise));
+  const policyOf = (kind: string, otherwise = '') => valueOf(kind, 'content-security-policy', otherwise);
+  const kindRows = (name: string, but: RegExp) => rowsOf(fieldRows(table, name).filter(([kind]) => !but.test(kind)));
+  const ofVersions = (value: (version: VersionRules) => string | null | undefined) =>
+    versions.flatMap((version): Row[] => {
+      const text = value(version);
+      return typeof text !== 'string' ? [] : [[version.path, literal(text)]];
+    });
+  return fill('http', {
+    base,
+    path: quoted(exactly(base)),
+    size: String(
+      2 ** Math.ceil(Math.log2(versions.length * 16 + ranges.length + aliases.length + moved.length + 2048)),
+    ),
+    wants: [
+      ...resourceTypes.map((type) =>
+        acceptMap(`$stele_wants_${type}`, [...types[type].mediaTypes.json, ...types[type].mediaTypes.yaml]),
+      ),
+      acceptMap('$stele_wants_record', ['application/json']),
+    ],
+    wants_diff: acceptMap('$stele_wants_diff', ['application/json', 'text/markdown']),
+    codings: codingMaps(table.codings),
+    unpublished: rowsOf(
+      [...resources].flatMap(([path, { latest, isGone }]) =>
+        latest === null && !isGone
+          ? ['  text/html', '/index.html  text/html'].map((end): Row => [`${path}${end}`, 'users'])
+          : [],
+      ),
+    ),
+    site_kinds: rowsOf(sitePlaces.map(({ path, kind }) => [`~^${path} `, kind])),
+    site_types: rowsOf(
+      sitePlaces.flatMap(({ path, kind, mediaType }): Row[] =>
+        mediaType === null ? [] : [[`~^${kind} [^ ]* ${path}$`, mediaType]],
+      ),
+    ),
+    types: kindRows('content-type', varied),
+    aliases: rowsOf(aliases),
+    ranges: rowsOf(ranges),
+    moved: rowsOf(moved),
+    gone: rowsOf(gone),
+    latest_cache: valueOf('latest', 'cache-control'),
+    json_cache: valueOf('json', 'cache-control'),
+    caches: kindRows('cache-control', aging),
+    fields: fieldNames(table).map((name) => map('$stele_kind', variableOf(name), fieldRows(table, name))),
+    own_fields: ownNames(table).map((name) =>
       map('$stele_subject', variableOf(name), [
-        ...versions.flatMap(({ path, headers: own }): Row[] =>
-          own[name] === undefined ? [] : [[path, literal(own[name])]],
-        ),
+        ...ofVersions(({ headers: own }) => own[name]),
         ...(name === 'link' ? [['catalog', `<${base}${catalogPath}>; rel="api-catalog"`] as Row] : []),
       ]),
     ),
-    map(
-      '$stele_version',
-      '$stele_try_policy',
-      versions.flatMap(({ path, policy }): Row[] => (policy === null ? [] : [[path, literal(policy)]])),
+    try_policies: rowsOf(ofVersions(({ policy }) => policy)),
+    page_policies: rowsOf(ofVersions(({ pagePolicy }) => pagePolicy)),
+    page_policy: policyOf(headers['page'] ? 'page' : 'users'),
+    policies: kindRows('content-security-policy', /^(?:try|page|users|part)$/),
+    absent_policy: policyOf('absent'),
+    data_policy: policyOf('json', "default-src 'none'"),
+    etags: rowsOf(digestRows(versions, (digest) => `"${digest}"`)),
+    digests: rowsOf(digestRows(versions, formatReprDigest)),
+    sizes: rowsOf(
+      versions.flatMap(({ path, sizes }) =>
+        sizes.map(([ending, size]): Row => [`${path}${ending}`, String(size).padStart(digits, '0')]),
+      ),
     ),
-    map('$stele_version', '$stele_page_policy', [
-      ...versions.flatMap(({ path, pagePolicy }): Row[] => (pagePolicy === null ? [] : [[path, literal(pagePolicy)]])),
-      ['default', literal((headers['page'] ?? headers['users'])?.['content-security-policy'] ?? '')],
-    ]),
-    map('$stele_kind', '$stele_policy', [
-      ['try', '$stele_try_policy'],
-      ...['page', 'users', 'part'].map((kind): Row => [kind, '$stele_page_policy']),
-      ...fieldRows(table, 'content-security-policy').filter(([kind]) => !/^(?:try|page|users|part)$/.test(kind)),
-    ]),
-    map('$stele_kind', '$stele_location', [
-      ['~^(?:json|yaml)$', `${base}$stele_version`],
-      ['~^(?:page|users|markdown)$', `${base}$stele_file`],
-      ['part', `${base}$stele_version$stele_tail`],
-    ]),
-    '# Documents are known by the digests of their bytes. Of files that change, nginx makes the tags itself.',
-    map(
-      '$stele_file$stele_coded',
-      '$stele_etag',
-      digestRows(table, (digest) => `"${digest}"`),
-    ),
-    map('$stele_file$stele_coded', '$stele_digest', digestRows(table, formatReprDigest)),
-    map('$stele_etag', '$stele_tag', [
-      ['', '$sent_http_etag'],
-      ['default', '$stele_etag'],
-    ]),
-    unless('$http_if_none_match', '$stele_known'),
-    map('$http_if_none_match $stele_etag', '$stele_known_if', [
-      ['~(?:^|[,\\s])(?:W/)?("sha256:[0-9a-f]+")(?:\\s*,.*)? \\1$', '1'],
-      ['~^\\* "', '1'],
-    ]),
-    '# What most ask: no conditions, no ranges, and any type.',
-    map(
-      '$request_method $http_accept $http_if_match$http_if_none_match$http_if_unmodified_since$http_range',
-      '$stele_usual',
-      ['GET  ', 'GET */* ', 'HEAD  ', 'HEAD */* '].map((key): Row => [key, '1']),
-    ),
-    ...rangeMaps(table),
-    map('$stele_size', '$stele_extent', [['~^0*(\\d+)$', 'bytes */$1']]),
-    map('$stele_coded', '$stele_encoding', [
-      ['.br', 'br'],
-      ['.zst', 'zstd'],
-      ['.gz', 'gzip'],
-    ]),
-    '# What is said of what is absent: to people a page, to programs a problem document.',
-    map('$stele_wants_record', '$stele_refusal', [
-      ['text/html', '.html'],
-      ['default', '.json'],
-    ]),
-    map('$stele_refusal', '$stele_refusal_type', [
-      ['.html', 'text/html; charset=utf-8'],
-      ['default', 'application/problem+json'],
-    ]),
-    map('$stele_refusal', '$stele_refusal_policy', [
-      ['.html', literal(headers['absent']?.['content-security-policy'] ?? '')],
-      ['default', '$stele_data_policy'],
-    ]),
-    map('$stele_kind', '$stele_data_policy', [
-      ['default', literal(headers['json']?.['content-security-policy'] ?? "default-src 'none'")],
-    ]),
-    '',
-  ].join('\n');
+  });
+}
+
+/** The digits of a position in a file that are compared, as `http.conf` spells them out. */
+const digits = 12;
+
+/** Errors that nginx itself detects, by problem code. */
+const refusals = ['malformed', 'method_not_allowed', 'not_acceptable', 'precondition_failed', 'range_not_satisfiable'];
+
+/** Additional header fields of some errors. */
+const more: Readonly<Record<string, string>> = {
+  method_not_allowed: '  add_header Allow "GET, HEAD, OPTIONS" always;',
+  range_not_satisfiable: '  add_header Content-Range $stele_extent always;',
+};
+
+/**
+ * The locations of nginx's `server` block. Fields of successful responses are added without
+ * `always`, so errors, which have their own locations, do not have them.
+ */
+export function serverRules(table: RulesTable): string {
+  const { base, problems } = table;
+  const refused = refusals.flatMap((code) => problems.find((problem) => problem.code === code) ?? []);
+  const add = (name: string) => `  add_header ${name} ${variableOf(name)};`;
+  const own = ownNames(table);
+  const refusalHeaders = ['cache-control', 'referrer-policy', 'x-content-type-options'].flatMap((name) => {
+    const value = table.headers['absent']?.[name];
+    return value === undefined ? [] : [`  add_header ${name} ${quoteForNginx(literal(value))} always;`];
+  });
+  const values = {
+    base,
+    path: quoted(exactly(base)),
+    headers: [...own.filter((name) => name !== 'link'), ...fieldNames(table)].map(add),
+  };
+  const answer = fill('answer', {
+    ...values,
+    error_pages: refused.map(({ code, status }) => `  error_page ${status} @stele_${code};`),
+  });
+  return fill('server', {
+    ...values,
+    answer: answer.trimEnd(),
+    root: base === '' ? [] : [`location = ${base} { return 308 ${base}/; }`],
+    place: base === '' ? '/' : `^~ ${base}/`,
+    own_headers: own.map(add),
+    json_headers: Object.entries(table.headers['json'] ?? {})
+      .filter(([name]) => name !== 'content-type')
+      .map(([name, value]) => `  add_header ${name} ${quoteForNginx(literal(value))};`),
+    refusal_headers: refusalHeaders,
+    refusals: refused.flatMap((problem) => refusal(table.url, problem, refusalHeaders)),
+  });
+}
+
+function refusal(url: string, { code, status, title, meaning }: ProblemKind, headers: readonly string[]): string[] {
+  const body = JSON.stringify({ type: `${url}/problems/${code}`, title, status, detail: meaning });
+  return [
+    `location @stele_${code} {`,
+    '  types { }',
+    '  default_type "";',
+    '  add_header Content-Type application/problem+json always;',
+    '  add_header Content-Security-Policy $stele_data_policy always;',
+    ...headers,
+    ...(more[code] === undefined ? [] : [more[code]]),
+    `  return ${status} ${quoteForNginx(literal(body))};`,
+    '}',
+  ];
 }
 
 /** All versions by their paths. */
@@ -163,13 +186,13 @@ function namesIn({ resources }: RulesTable): Record<'aliases' | 'ranges' | 'gone
 }
 
 /** Names of the header fields of all kinds of files. */
-export function fieldNames({ headers }: RulesTable): string[] {
+function fieldNames({ headers }: RulesTable): string[] {
   const names = new Set(Object.values(headers).flatMap((fields) => Object.keys(fields)));
   return [...names].filter((name) => !special.has(name)).sort();
 }
 
 /** Names of the header fields that differ between versions. */
-export function ownNames(table: RulesTable): string[] {
+function ownNames(table: RulesTable): string[] {
   return [...new Set(['link', ...versionsIn(table).flatMap(({ headers }) => Object.keys(headers))])];
 }
 
@@ -180,37 +203,15 @@ function fieldRows({ headers }: RulesTable, name: string): Row[] {
   });
 }
 
-function digestRows(table: RulesTable, format: (digest: Digest) => string): Row[] {
-  return versionsIn(table).flatMap(({ path, digests }) =>
+function digestRows(versions: ReturnType<typeof versionsIn>, format: (digest: Digest) => string): Row[] {
+  return versions.flatMap(({ path, digests }) =>
     digests.map(([ending, digest]): Row => [`${path}${ending}`, format(digest)]),
   );
 }
 
 /** `x-content-type-options` → `$stele_x_content_type_options` */
-export function variableOf(name: string): string {
+function variableOf(name: string): string {
   return `$stele_${name.replaceAll('-', '_')}`;
-}
-
-/**
- * Evaluates `Accept` with regular expressions: the first available type with the full weight, else
- * a wildcard, else the first of any weight. Weights between 0 and 1 are not compared.
- */
-function acceptMaps(): string[] {
-  return [
-    '# The type to send: the first available one with the full weight, else the first acceptable one.',
-    ...resourceTypes.map((type) =>
-      acceptMap(`$stele_wants_${type}`, [...types[type].mediaTypes.json, ...types[type].mediaTypes.yaml]),
-    ),
-    acceptMap('$stele_wants_record', ['application/json']),
-    map('$http_accept', '$stele_wants_doc', [['~*^\\s*text/markdown\\s*(?:[,;]|$)', 'text/markdown']]),
-    acceptMap('$stele_wants_diff', ['application/json', 'text/markdown']),
-    map('$stele_path', '$stele_wants', [
-      [`~^/@[^/]+/(?:${resourceTypes.join('|')})/[^/]+/diff$`, '$stele_wants_diff'],
-      ['~^/docs(?:/|$)', '$stele_wants_doc'],
-      ...resourceTypes.map((type): Row => [`~^/@[^/]+/${type}/[^/]+$`, `$stele_wants_${type}`]),
-      ['default', '$stele_wants_record'],
-    ]),
-  ];
 }
 
 const full = '(?:;\\s*q=1(?:\\.0*)?\\s*)?(?:,|$)';
@@ -235,58 +236,6 @@ function acceptMap(variable: string, mediaTypes: readonly string[]): string {
   ]);
   // What programs send is looked up, before the patterns.
   return map('$http_accept', variable, [['', mediaTypes[0]!], ['*/*', mediaTypes[0]!], ...rows]);
-}
-
-/** The digits of a position that are compared. A longer number is past the end of every file. */
-const digits = 12;
-const beyondAll = '9'.repeat(digits);
-
-/**
- * Evaluates `Range`: `part` if nginx may handle it, `beyond` if it starts past the end of a plain
- * document, else empty, which sends everything. nginx checks it too, but only after writing the
- * header fields of a success.
- */
-function rangeMaps(table: RulesTable): string[] {
-  const sizes = versionsIn(table).flatMap(({ path, sizes: own }) =>
-    own.map(([ending, size]): Row => [`${path}${ending}`, String(size).padStart(digits, '0')]),
-  );
-  return [
-    '# Byte ranges of plain documents: where they begin and end, and the size.',
-    map('$http_range', '$stele_first', [
-      ['~*^bytes=\\s*-0+\\s*$', beyondAll],
-      ['~*^bytes=\\s*-\\d+\\s*$', '0'.repeat(digits)],
-      ...padded((number) => `^bytes=\\s*${number}-\\d*\\s*$`),
-    ]),
-    map('$http_range', '$stele_last', [
-      ...padded((number) => `^bytes=\\s*\\d+-${number}\\s*$`),
-      ['default', beyondAll],
-    ]),
-    map('$stele_file', '$stele_size', sizes),
-    map('$stele_first $stele_last', '$stele_backwards', greater('1')),
-    map('$stele_first $stele_size', '$stele_beyond', [...greater('1'), equal('1')]),
-    map('$http_if_range $stele_etag', '$stele_same', [
-      ['~^ ', '1'],
-      ['~^(\\S+) \\1$', '1'],
-    ]),
-    unless('$http_range', '$stele_part'),
-    map(
-      '$request_method$stele_coded $stele_first,$stele_size,$stele_same,$stele_backwards,$stele_beyond',
-      '$stele_part_if',
-      [
-        ['~^GET \\d+,\\d+,1,,$', 'part'],
-        ['~^GET \\d+,\\d+,1,,1$', 'beyond'],
-      ],
-    ),
-  ];
-}
-
-/** Rows that pad a number of any length with zeros. */
-function padded(pattern: (number: string) => string): Row[] {
-  const rows = Array.from({ length: digits }, (_, index): Row => {
-    const length = index + 1;
-    return [`~*${pattern(`0*(\\d{${length}})`)}`, `${'0'.repeat(digits - length)}$1`];
-  });
-  return [...rows, [`~*${pattern('\\d+')}`, beyondAll]];
 }
 
 /**
@@ -377,4 +326,39 @@ function weights(name: string, ending: string): Row[] {
 
 function better(variable: string, first: string, second: string): string {
   return map(`${first} ${second}`, variable, [...greater(first), equal(first), ['default', second]]);
+}
+
+/**
+ * A row of a map: the source (`~` marks an expression) and its value, in which `$name` is a
+ * variable.
+ */
+type Row = readonly [string, string];
+
+/** A `map` block. The default value is empty. */
+function map(source: string, variable: string, rows: readonly Row[]): string {
+  const from = source.startsWith('"') ? source : `"${source}"`;
+  return [`map ${from} ${variable} {`, ...rowsOf(rows), '}'].join('\n');
+}
+
+function rowsOf(rows: readonly Row[]): string[] {
+  return rows.map(([key, value]) => `  ${key === 'default' ? key : quoteForNginx(key)} ${quoteForNginx(value)};`);
+}
+
+/** Quotes a text for nginx. */
+function quoteForNginx(text: string): string {
+  return `"${quoted(text)}"`;
+}
+
+function quoted(text: string): string {
+  return text.replace(/["\\]/g, '\\$&');
+}
+
+/** Quotes a text without variables. nginx has no escape for a dollar sign. */
+function literal(text: string): string {
+  return text.replaceAll('$', '${stele_dollar}');
+}
+
+/** An expression that matches exactly this text. */
+function exactly(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
 }
