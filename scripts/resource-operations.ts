@@ -44,6 +44,7 @@ function fillIn(node: unknown, types: string, words: Words): unknown {
   return Object.fromEntries(
     Object.entries(node)
       .filter(([name, value]) => isFor(value, types) && name !== 'for' && !name.startsWith('also for '))
+      .filter(([, value]) => !(Array.isArray(value) && value.length > 0 && value.every((each) => !isFor(each, types))))
       .map(([name, value]) => {
         const whole: unknown =
           name === 'description' && also !== undefined ? `${value as string} ${also as string}` : value;

@@ -15,51 +15,50 @@ import { documentBodyBytes, matchSegments, ownDescription, plainBodyBytes } from
 import { createRateLimit } from '../server/rate-limit.ts';
 import { typedIn, type Typed } from './fields.ts';
 import { approvalPages } from './approvals.ts';
-import type { Form, Page, PlainForm } from './pages.ts';
-import { keyForms } from './keys.ts';
+import type { Form, FormCodes, Page, PlainForm } from './pages.ts';
+import { keyCodes } from './keys.ts';
 import {
   deviceDone,
   devicePath,
-  myKeyForms,
   myKeysPage,
   showDevice,
   submitDevice,
-  watchForms,
+  watchCodes,
   watchesPage,
 } from './personal-keys.ts';
 import { countAttention, organizationPages } from './organization-views.ts';
-import { memberForms, organizationForm } from './people.ts';
+import { memberCodes } from './people.ts';
 import { showForm, submitForm, type FormPage } from './form-page.ts';
 import { publishedPage, publishPage } from './publish-page.ts';
-import { resourceForms, versionForms } from './resource-forms.ts';
+import { resourceCodes } from './resource-forms.ts';
 import { replayPage } from './replay-page.ts';
-import { repositoryForms, repositoryPages } from './repository-views.ts';
+import { repositoryCodes, repositoryPages } from './repository-views.ts';
 import { resourcePage, runPage, runsPage } from './resource-view.ts';
 import { expiredPage, sendPage, viewPage } from './show.ts';
 import { organizationFor, startPage } from './start-page.ts';
 import { editorPage, sitePublishPage, uploadPage } from '../sites/console/site-publish.ts';
-import { appearanceForms, siteForms } from '../sites/console/site-forms.ts';
+import { siteCodes } from '../sites/console/site-forms.ts';
 import { sitePages } from '../sites/console/site-views.ts';
 import { pageOfForm } from './submit.ts';
 import { nobodys, type Console, type ConsoleRequest } from './console-request.ts';
-import { webhookForms } from './webhook-views.ts';
+import { webhookCodes } from './webhook-views.ts';
 
-/** Every form about an organization: those of the description, and those with code of their own. */
-export function organizationForms(): Form[] {
-  const plain = ownDescription().operations.flatMap(({ id, forms }) =>
-    forms.map((form) => ({ operation: id, ...(form as PlainForm) })),
+/** The code of all forms. */
+export const formCodes: FormCodes = {
+  ...resourceCodes,
+  ...repositoryCodes,
+  ...keyCodes,
+  ...webhookCodes,
+  ...siteCodes,
+  ...memberCodes,
+  ...watchCodes,
+};
+
+/** Every form of the description, with its code. */
+export function consoleForms(): Form[] {
+  return ownDescription().operations.flatMap(({ id, forms }) =>
+    (forms as readonly PlainForm[]).map((form) => ({ operation: id, ...form, ...formCodes[form.path] })),
   );
-  const coded = [
-    resourceForms,
-    versionForms,
-    repositoryForms,
-    keyForms,
-    webhookForms,
-    siteForms,
-    appearanceForms,
-    memberForms,
-  ];
-  return [...plain, ...coded.flat()];
 }
 
 const pages: readonly Page[] = [
@@ -96,7 +95,6 @@ function routesOf(forms: readonly Form[]): Route[] {
 }
 
 // What is about the person alone.
-const personalForms = [...myKeyForms, ...watchForms, organizationForm];
 const personalPages = [myKeysPage, watchesPage];
 const personalRoutes: readonly Route[] = [
   { path: devicePath, get: (request) => showDevice(request), post: submitDevice, again: showDevice },
@@ -122,7 +120,9 @@ const signedInAgain = 'You signed in again. What you typed is still here: look a
 export function createConsole(given: Console): Router {
   const { site, context } = given;
   const { config } = context.registry;
-  const forms = organizationForms();
+  const { forms = [], personalForms = [] } = Object.groupBy(consoleForms(), ({ isPersonal }) =>
+    isPersonal ? 'personalForms' : 'forms',
+  );
   // After the forms: `/keys/new` is not the page of a key.
   const ofOrganization = [
     ...routesOf(forms),

@@ -1,11 +1,11 @@
-import { type Form, timeCell, type Cell, type Page, listPage } from './pages.ts';
+import { type Form, type FormCodes, timeCell, type Cell, type Page, listPage } from './pages.ts';
 import { type ConsoleRequest, here, type Listed } from './console-request.ts';
 import { isAllowed } from '../model/access.ts';
 import { keyRef, type Key } from '../model/key.ts';
 import { listMembers } from '../registry/keys/people.ts';
 
 /** Shows a key that was just made. */
-export const showKey: NonNullable<Form['show']> = ({ body }) => ({
+const showKey: NonNullable<Form['show']> = ({ body }) => ({
   title: `Key ${String(body['name'])}`,
   secret: {
     label: 'The key',
@@ -18,32 +18,8 @@ export const showKey: NonNullable<Form['show']> = ({ body }) => ({
   actions: [{ text: 'All keys', href: '/keys' }],
 });
 
-/** Forms about keys. */
-export const keyForms: readonly Form[] = [
-  {
-    path: '/keys/new',
-    operation: 'createKey',
-    title: 'Create a key',
-    lead: 'For programs: CI jobs, scripts, tools. The key is shown once.',
-    submit: 'Create the key',
-    fields: ['/name', '/owner', '/scopes', '/resources', '/expiresAt'],
-    after: '/keys',
-    done: '',
-    show: showKey,
-  },
-  {
-    path: '/keys/:key/rotate',
-    operation: 'rotateKey',
-    title: 'Replace the key',
-    about: { operation: 'getKey', text: '{name} ({id})' },
-    lead: 'Makes a key with the same rights. The old one stays valid for a while, so that programs have time to switch.',
-    submit: 'Make the new key',
-    fields: ['/overlap'],
-    after: '/keys',
-    done: '',
-    show: showKey,
-  },
-];
+/** The code of forms about keys, of organizations and of people. */
+export const keyCodes: FormCodes = { '/keys/new': { show: showKey }, '/keys/:key/rotate': { show: showKey } };
 
 /** Whether the person may administer the whole organization. */
 export function isAdmin(request: Pick<ConsoleRequest, 'session' | 'org'>): boolean {

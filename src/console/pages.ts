@@ -182,6 +182,10 @@ export function facts(entries: [string, Cell | string | null][]): { name: string
 export interface PlainForm {
   /** Under `/console/{organization}`, as of a page. */
   path: string;
+  /** Whether it is about the person alone, under `/console/-`. */
+  isPersonal?: boolean;
+  /** Its operation, where it is the same for several types. Default: the one that it stands at. */
+  operation?: string;
   /** With `{subject}`, the coordinate of the page, and what its path or query names, as in `{deployment}`. So are leads. */
   title: string;
   /** What the form is about, above its title, where the title does not name it: of what the operation reads. */
@@ -199,35 +203,46 @@ export interface PlainForm {
    * the operation has their labels, kinds, limits and help.
    */
   fields?: readonly string[];
+  /** Members of the body that nobody types. */
+  fixed?: object;
+  /** Whether it starts with nothing though it changes something. */
+  startsEmpty?: boolean;
   query?: Record<string, string>;
-  /** Where to go afterwards, as a path, with members of the answer as in `{id}`. */
-  after: string;
+  /** Where to go afterwards, as a path, with members of the answer as in `{id}`. Absent: code says it (`FormCode`). */
+  after?: string;
   /** Where to go instead of it. Default: `after`. */
   cancel?: string;
-  /** What was done, in a sentence. */
-  done: string;
+  /** What was done, in a sentence. Absent: what is shown next says it. */
+  done?: string;
 }
+
+/** What a form does beside what it says. */
+export interface FormCode {
+  about?: (request: ConsoleRequest) => Promise<string>;
+  /** What it will change for others, as things are now. */
+  notice?: (request: ConsoleRequest) => Promise<View['notice'] | null>;
+  /** Additional properties of fields of this form, by name. */
+  complete?: (request: ConsoleRequest) => Promise<Readonly<Record<string, Partial<Field>>>>;
+  fixed?: (request: ConsoleRequest) => object;
+  after?: (answer: FormAnswer, request: ConsoleRequest) => Promise<string>;
+  /** Shows the answer in place of going somewhere: it has what is shown once. */
+  show?: (answer: FormAnswer, request: ConsoleRequest) => View;
+}
+
+/** The code of forms, by their paths. */
+export type FormCodes = Readonly<Record<string, FormCode>>;
 
 /**
  * A form that asks one operation of the management API. The operation validates what was typed and
  * decides who may do it; the form only has texts. It starts with what its path reads now, if the
  * operation changes that (PATCH, PUT), whose ETag guards against losing another's change.
  */
-export interface Form extends Omit<PlainForm, 'about' | 'after'> {
+export interface Form extends Omit<PlainForm & FormCode, 'about' | 'after' | 'fixed'> {
   /** Its id, as for `operationId`. */
   operation: string;
-  about?: PlainForm['about'] | ((request: ConsoleRequest) => Promise<string>);
-  /** What it will change for others, as things are now. */
-  notice?: (request: ConsoleRequest) => Promise<View['notice'] | null>;
-  /** Additional properties of fields of this form, by name. */
-  complete?: (request: ConsoleRequest) => Promise<Readonly<Record<string, Partial<Field>>>>;
-  /** Members of the body that nobody types. */
-  fixed?: object | ((request: ConsoleRequest) => object);
-  /** Whether it starts with nothing though it changes something. */
-  startsEmpty?: boolean;
-  after: string | ((answer: FormAnswer, request: ConsoleRequest) => Promise<string>);
-  /** Shows the answer in place of going somewhere: it has what is shown once. */
-  show?: (answer: FormAnswer, request: ConsoleRequest) => View;
+  about?: PlainForm['about'] | FormCode['about'];
+  after?: PlainForm['after'] | FormCode['after'];
+  fixed?: PlainForm['fixed'] | FormCode['fixed'];
 }
 
 type FormAnswer = Answer & { body: Record<string, unknown> };

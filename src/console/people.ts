@@ -1,8 +1,7 @@
 import { type Grant, everybody } from '../model/access.ts';
 import type { Person } from '../model/key.ts';
 import { providersOf } from '../config/login-config.ts';
-import type { Field } from './fields.ts';
-import { type Form, timeCell, type Cell, type Page } from './pages.ts';
+import { type FormCodes, timeCell, type Cell, type Page } from './pages.ts';
 import { assertMay, here } from './console-request.ts';
 import { groupsHere, listMembers, rightsIn, rightsOf, type RightsHere } from '../registry/keys/people.ts';
 
@@ -73,58 +72,31 @@ export const membersPage: Page = {
   },
 };
 
-/** Forms about rights of people. */
-export const memberForms: readonly Form[] = [
-  {
-    path: '/rights/new',
-    operation: 'createRights',
-    title: 'Give rights',
-    lead: 'To a group of the identity provider, or to one person. They hold at once; a new group counts from the next sign-in of who is in it.',
-    submit: 'Give the rights',
-    fields: ['/group', '/person', '/issuer', '/scopes', '/resources'],
-    complete: async ({ context }): Promise<Record<string, Partial<Field>>> => {
+/** The code of forms about organizations and the rights of people. */
+export const memberCodes: FormCodes = {
+  '/rights/new': {
+    complete: async ({ context }) => {
       const issuers = providersOf(context.registry.config.login).map(({ issuer }) => issuer);
       return { '/issuer': { kind: 'select', options: issuers.map((value) => ({ value, text: value })) } };
     },
-    after: '/members',
-    done: 'The rights are given.',
   },
-  {
-    path: '/rights/:rights/delete',
-    operation: 'deleteRights',
-    title: 'Take the rights back',
+  '/rights/:rights/delete': {
     about: async ({ context, org, params }) => {
       const given = (await rightsIn(context.registry, org)).find(({ id }) => id === params['rights']);
       return given ? (given.subject ?? given.group!) : '';
     },
-    lead: 'They end within a second, for sessions and for keys of people.',
-    fields: ['?last'],
-    submit: 'Take them back',
-    isDanger: true,
-    after: '/members',
-    done: 'The rights are taken back.',
   },
-];
-
-/** The form that creates an organization, for who may. It belongs to no organization. */
-export const organizationForm: Form = {
-  path: '/organizations/new',
-  operation: 'createOrganization',
-  title: 'Create an organization',
-  lead: 'Whoever owns it administers it, and gives rights to groups and people.',
-  submit: 'Create it',
-  fields: ['/organization', '/owner'],
-  after: '/keys',
-  done: '',
-  show: ({ body }) => ({
-    title: `@${String(body['organization'])} is there`,
-    lead: 'What you may do in it counts here at once, and elsewhere from your next sign-in.',
-    actions: [
-      { text: 'Publish a document', href: `/console/new?org=${String(body['organization'])}`, isMain: true },
-      { text: 'Its members', href: `/console/${String(body['organization'])}/members` },
-      { text: 'Its overview', href: `/console/${String(body['organization'])}` },
-    ],
-  }),
+  '/organizations/new': {
+    show: ({ body }) => ({
+      title: `@${String(body['organization'])} is there`,
+      lead: 'What you may do in it counts here at once, and elsewhere from your next sign-in.',
+      actions: [
+        { text: 'Publish a document', href: `/console/new?org=${String(body['organization'])}`, isMain: true },
+        { text: 'Its members', href: `/console/${String(body['organization'])}/members` },
+        { text: 'Its overview', href: `/console/${String(body['organization'])}` },
+      ],
+    }),
+  },
 };
 
 function holderCell({ group, subject, issuer }: RightsHere, hasSeveral: boolean): Cell {

@@ -4,9 +4,9 @@ import { problemTypes } from '../server/error-answers.ts';
 import { here, hereAfter, perform, type ConsoleRequest } from './console-request.ts';
 import { isCheck } from './form-page.ts';
 import { showFields, type Field, type Typed } from './fields.ts';
-import { type Form, timeCell, listPage } from './pages.ts';
+import { type FormCodes, timeCell, listPage } from './pages.ts';
 import { formPage, sendPage, type ShownForm } from './show.ts';
-import { showKey, pageOfKeys } from './keys.ts';
+import { pageOfKeys } from './keys.ts';
 import { resourceTypes } from '../model/address.ts';
 import { addressOf } from '../registry/keys/watches.ts';
 
@@ -27,31 +27,6 @@ export const myKeysPage = pageOfKeys(
     actions: ['Revoke'],
   }),
 );
-
-/** Forms about the keys of the person who is signed in. */
-export const myKeyForms: readonly Form[] = [
-  {
-    path: '/keys/new',
-    operation: 'createMyKey',
-    title: 'Create a key of your own',
-    lead: 'It never allows more than you may do yourself, and stops working when you lose your rights. It is shown once.',
-    submit: 'Create the key',
-    fields: ['/name', '/use', '/scopes', '/organizations', '/expiresAt'],
-    after: '/keys',
-    done: '',
-    show: showKey,
-  },
-  {
-    path: '/keys/:key/revoke',
-    operation: 'revokeMyKey',
-    title: 'Revoke the key',
-    lead: 'Whatever uses it stops working within a second. This cannot be undone.',
-    submit: 'Revoke it',
-    isDanger: true,
-    after: '/keys',
-    done: 'The key is revoked.',
-  },
-];
 
 /** Where a person answers a program that asks for a key (`stele login`). */
 export const devicePath = '/device';
@@ -162,37 +137,21 @@ export const watchesPage = listPage({
   empty: 'You watch nothing yet. Each contract has a link "Watch" on its page.',
 });
 
-/** Forms about watches. */
-export const watchForms: readonly Form[] = [
-  {
-    path: '/watches/new',
-    operation: 'createMyWatch',
-    title: 'Watch',
-    lead: 'You get a mail when something happens to what you may read. Each mail has a link that ends it.',
-    submit: 'Watch',
-    fields: ['/organization', '/resources', '/events', '/rhythm'],
-    complete: async ({ query }: ConsoleRequest) => {
+/** The code of forms about watches. */
+export const watchCodes: FormCodes = {
+  '/watches/new': {
+    complete: async ({ query }) => {
       const [, org, type, slug] = /^@([^/]+)\/([^/]+)\/([^/@]+)$/.exec(query.get('contract') ?? '') ?? [];
       if (org === undefined) return {};
       const isKnown = resourceTypes.some((each) => each === type) || type === 'sites';
       return { '/organization': { initial: org }, ...(isKnown && { '/resources': { initial: `${type}/${slug}` } }) };
     },
-    after: '/watches',
-    done: 'You watch it. Mail comes when something happens.',
   },
-  {
-    path: '/watches/:watch/delete',
-    operation: 'deleteMyWatch',
-    title: 'End the watch',
+  '/watches/:watch/delete': {
     about: async (request) => {
       const { body } = await perform(request, 'listMyWatches', { query: { limit: '100' } });
       const watch = body.items.find(({ id }) => id === request.params['watch']);
       return watch ? `@${watch.organization} ${watch.resources?.join(', ') ?? ''}` : '';
     },
-    lead: 'No mail is sent for it any more.',
-    submit: 'End it',
-    isDanger: true,
-    after: '/watches',
-    done: 'The watch has ended.',
   },
-];
+};

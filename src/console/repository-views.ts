@@ -9,7 +9,7 @@ import {
   type Page,
   type Row,
   type Section,
-  type Form,
+  type FormCodes,
   listPage,
 } from './pages.ts';
 import { isAdmin } from './keys.ts';
@@ -126,21 +126,13 @@ export function rejectedSections(request: ConsoleRequest, repositories: readonly
   ];
 }
 
-/** Forms about followed repositories. */
-export const repositoryForms: readonly Form[] = [
-  {
-    path: '/repositories/new',
-    operation: 'followRepository',
-    title: 'Follow a repository',
-    lead: 'Every OpenAPI document, JSON Schema and ruleset in it is published, now and after each push. They are found by their content.',
-    submit: 'Follow and read it',
-    fields: ['/repository', '/branch', '/path', '/visibility', '/credential'],
+/** The code of forms about followed repositories. */
+export const repositoryCodes: FormCodes = {
+  '/repositories/new': {
     after: async ({ body }, request) => {
       const repository = String(body['id']);
       const run = await perform({ ...request, params: { repository } }, 'syncRepository');
       return `/repositories/${repository}/runs/${String(run.body['id'])}`;
     },
-    cancel: '/repositories',
-    done: 'Followed. This is the first look at it.',
   },
-];
+};

@@ -1,9 +1,8 @@
 import { chooseLatest, findVersion, nameOf, type Resource, type Status } from '../model/resource.ts';
-import { operationId, type OperationWords } from '../model/kinds.ts';
 import { whyLatest } from '../model/latest.ts';
 import { withStatus } from '../registry/change-version.ts';
 import { listUsers, userName } from '../registry/graph/dependants.ts';
-import type { View, Form } from './pages.ts';
+import type { View, FormCodes } from './pages.ts';
 import { resourceOf, type ConsoleRequest, perform } from './console-request.ts';
 import { isLinkUrl, type Link } from '../model/ownership.ts';
 import type { ReadText } from './fields.ts';
@@ -108,8 +107,6 @@ function followers(resource: Resource): string {
   return resource.type === 'rulesets' ? `${readers}, and resources that it checks,` : readers;
 }
 
-const path = '/:type/:slug';
-
 /** Links as people write them: one a line, its address and its title. */
 function readLinks(text: string): ReadText {
   const lines = text.split('\n').flatMap((line) => line.trim() || []);
@@ -125,178 +122,19 @@ function writeLinks(links: unknown): string {
   return (links as Link[]).map(({ url, title }) => `${url} ${title}`).join('\n');
 }
 
-type LifeForm = 'visibility' | 'connection' | 'disconnect' | 'sync' | 'delete' | 'undelete';
+const path = '/:type/:slug';
 
-/** What the forms about a resource and about a site have in common, by the last segment of their paths. */
-const lifeForms: Record<LifeForm, Omit<Form, 'path' | 'lead' | 'after'>> = {
-  visibility: {
-    operation: 'update{one}',
-    scope: 'admin',
-    title: 'Who can read {subject}',
-    submit: 'Change the visibility',
-    fields: ['/visibility'],
-    done: 'The visibility is changed.',
+/** The code of forms about resources and their versions. */
+export const resourceCodes: FormCodes = {
+  [`${path}/ownership`]: { complete: async () => ({ '/links': { kind: 'text', read: readLinks, write: writeLinks } }) },
+  [`${path}/latest`]: { notice: noticeOfPin },
+  [`${path}/visibility`]: { notice: noticeOfPrivate },
+  [`${path}/connection`]: {
+    after: async (_, request) => `${path}/runs/${String((await perform(request, 'sync{one}')).body['id'])}`,
   },
-  connection: { operation: 'connect{one}', title: 'Connect {subject}', submit: 'Connect', done: '' },
-  disconnect: {
-    operation: 'disconnect{one}',
-    title: 'Disconnect {subject}',
-    submit: 'Disconnect',
-    done: 'Disconnected.',
-  },
-  sync: { operation: 'sync{one}', title: 'Sync {subject} now', submit: 'Sync now', done: '' },
-  delete: {
-    operation: 'delete{one}',
-    title: 'Delete {subject}',
-    submit: 'Delete it',
-    done: 'Deleted. You can bring it back here for 30 days.',
-  },
-  undelete: {
-    operation: 'undelete{one}',
-    title: 'Bring back {subject}',
-    submit: 'Bring it back',
-    cancel: '/deleted',
-    done: 'It is back.',
-  },
+  [`${path}/delete`]: { notice: noticeOfDelete },
+  [`${path}/versions/:version/deprecate`]: { notice: noticeOfStatus('deprecated') },
+  [`${path}/versions/:version/yank`]: { notice: noticeOfStatus('yanked') },
+  [`${path}/versions/:version/withdraw`]: { notice: noticeOfStatus('withdrawn') },
+  [`${path}/versions/:version/restore`]: { notice: noticeOfStatus('active') },
 };
-
-/** The forms about the life of a resource or of a site at this path. `words`: of a site's operations. */
-export function formsOfLife(
-  at: string,
-  words: OperationWords | null,
-  own: Record<LifeForm, Pick<Form, 'lead'> & Partial<Form>>,
-): Form[] {
-  return (Object.keys(lifeForms) as LifeForm[]).map((name) => {
-    const form = { path: `${at}/${name}`, after: at, cancel: at, ...lifeForms[name], ...own[name] };
-    return words === null ? form : { ...form, operation: operationId(form.operation, words) };
-  });
-}
-
-/** Forms about one resource. */
-export const resourceForms: readonly Form[] = [
-  {
-    path: `${path}/details`,
-    operation: 'update{one}',
-    title: 'Name and description',
-    lead: 'They stand on its page, in lists and in search from now on. Its address stays the same.',
-    fields: ['/name', '/description'],
-    after: path,
-    done: 'Name and description are saved.',
-  },
-  {
-    path: `${path}/ownership`,
-    operation: 'update{one}',
-    title: 'Owner and links',
-    lead: 'Its page, lists and catalogues show them. An owner that is a team of the configuration is shown with its contacts.',
-    fields: ['/owner', '/lifecycle', '/system', '/topics', '/links'],
-    complete: async () => ({ '/links': { kind: 'text', read: readLinks, write: writeLinks } }),
-    after: path,
-    done: 'Owner and links are saved.',
-  },
-  {
-    path: `${path}/checks`,
-    operation: 'update{one}',
-    scope: 'admin',
-    title: 'What new versions must pass',
-    lead: 'This applies to what is published from now on. Published versions stay.',
-    fields: ['/ruleset', '/blockOn', '/ratchet', '/compatibility', '/impact', '/approval', '/validation'],
-    after: path,
-    done: 'The checks are saved.',
-  },
-  {
-    path: `${path}/latest`,
-    operation: 'update{one}',
-    title: 'The latest version',
-    lead: 'The rules choose the highest release that is not yanked or withdrawn. A version that you choose here stays the latest until you change it.',
-    notice: noticeOfPin,
-    fields: ['/latest'],
-    after: path,
-    done: 'The latest version is set.',
-  },
-  ...formsOfLife(path, null, {
-    visibility: {
-      lead: [
-        'Public: everybody, without an account. It is in lists, in search, in feeds, and caches may keep it.',
-        'Private: only members of the organization. A cache may still have what was public until its time is over.',
-      ],
-      notice: noticeOfPrivate,
-    },
-    connection: {
-      title: 'Connect {subject} to a file',
-      lead: 'Each push that changes the file becomes a version.',
-      fields: ['/repository', '/path', '/branch', '/tags', '/credential'],
-      after: async (_, request) => `${path}/runs/${String((await perform(request, 'sync{one}')).body['id'])}`,
-      done: 'Connected. This is the first look at the file.',
-    },
-    disconnect: { lead: 'Pushes no longer become versions. Published versions stay, and you can connect it again.' },
-    sync: { lead: 'Reads the repository and publishes what changed.', after: `${path}/runs/{id}` },
-    delete: {
-      lead: [
-        'All versions of {subject} stop answering, for everybody who uses them. Its connection ends.',
-        'You can bring it back for 30 days. After that, its name stays taken for ever.',
-      ],
-      fields: ['?force'],
-      notice: noticeOfDelete,
-      after: '/deleted',
-    },
-    undelete: { lead: 'All its versions are served again. Its connection to a repository does not come back.' },
-  }),
-];
-
-const versionPath = `${path}/versions/:version`;
-
-function statusForm(
-  verb: string,
-  state: Status['state'],
-  form: Pick<Form, 'title' | 'lead' | 'submit' | 'done'> & Partial<Form>,
-): Form {
-  return {
-    path: `${versionPath}/${verb}`,
-    operation: 'update{one}Version',
-    startsEmpty: true,
-    fixed: { status: { state } },
-    notice: noticeOfStatus(state),
-    after: path,
-    ...form,
-  };
-}
-
-/** Forms about one version. */
-export const versionForms: readonly Form[] = [
-  statusForm('deprecate', 'deprecated', {
-    title: 'Deprecate {subject}',
-    lead: 'Everybody still gets it, with a warning on its page and in headers. It can stay the latest. You can undo this.',
-    submit: 'Deprecate',
-    fields: ['/status/reason', '/status/replacement', '/status/sunset'],
-    done: 'The version is deprecated.',
-  }),
-  statusForm('yank', 'yanked', {
-    title: 'Yank {subject}',
-    lead: [
-      'For a version that nobody should start to use. Who names exactly this version still gets it, so nothing that uses it breaks.',
-      'Who names a range or no version gets another one. You can undo this. To take it from everybody, withdraw it.',
-    ],
-    submit: 'Yank',
-    isDanger: true,
-    fields: ['/status/reason'],
-    done: 'The version is yanked.',
-  }),
-  statusForm('withdraw', 'withdrawn', {
-    scope: 'admin',
-    title: 'Withdraw {subject}',
-    lead: [
-      'For a version that must not be read any more, such as one with a secret in it. Whoever uses it breaks: its URL answers 410 with your reason, and its bytes are deleted.',
-      'This cannot be undone, and the label is never used again. To keep others from choosing it, yank it.',
-    ],
-    submit: 'Withdraw it for ever',
-    isDanger: true,
-    fields: ['/status/reason'],
-    done: 'The version is withdrawn.',
-  }),
-  statusForm('restore', 'active', {
-    title: 'Make {subject} active',
-    lead: 'It is no longer deprecated or yanked, and may become the latest version again.',
-    submit: 'Make it active',
-    done: 'The version is active.',
-  }),
-];

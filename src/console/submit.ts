@@ -19,10 +19,10 @@ import { ruledLatest } from './resource-forms.ts';
 
 /** The page of a form that asks an operation. */
 export function pageOfForm(form: Form): FormPage {
-  const { after } = form;
+  const { after = '', done } = form;
   return {
     path: form.path,
-    done: form.done,
+    ...(done !== undefined && { done }),
     fields: (request) => fieldsOf(form, request),
     async open(request, typed, fields) {
       const current = typed === null ? await readCurrent(request, form) : null;
@@ -58,7 +58,7 @@ export function pageOfForm(form: Form): FormPage {
       })) as Answer & { body: Record<string, unknown> };
       if (form.show) return withAddresses(request, form.show(answer, request));
       const next = typeof after === 'function' ? await after(answer, request) : fill(after, answer.body);
-      return form.done === '' ? here(request, next) : hereAfter(request, next, form.path);
+      return done === undefined ? here(request, next) : hereAfter(request, next, form.path);
     },
     async explain(request, typed, error, fields) {
       const current = error.code === 'precondition_failed' ? await readCurrent(request, form) : null;

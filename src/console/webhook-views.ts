@@ -1,5 +1,5 @@
 import { performList, nextOf, perform, here, type Listed } from './console-request.ts';
-import { facts, momentCell, timeCell, type Cell, type Page, type Form, listPage } from './pages.ts';
+import { facts, momentCell, timeCell, type Cell, type Page, type Form, type FormCodes, listPage } from './pages.ts';
 
 type WebhookRecord = Listed<'listWebhooks'>;
 
@@ -98,50 +98,18 @@ function lastAnswer(attempts: readonly { at: string; status: number | null; erro
 /** Pages about webhook endpoints. */
 export const webhookPages: readonly Page[] = [webhooks, webhook];
 
-const path = '/webhooks/:webhook';
-
-const about = { operation: 'getWebhook', text: '{url}' };
-
-/** Forms about webhook endpoints. */
-export const webhookForms: readonly Form[] = [
-  {
-    path: '/webhooks/new',
-    operation: 'createWebhook',
-    title: 'Add a webhook endpoint',
-    lead: 'Stele sends it a signed POST for each event (Standard Webhooks).',
-    submit: 'Add the endpoint',
-    fields: ['/url', '/format', '/description', '/events', '/resources'],
-    after: '/webhooks',
-    done: '',
-    show: secretPage('Endpoint added'),
-  },
-  {
-    path: `${path}/rotate`,
-    operation: 'rotateWebhookSecret',
-    title: 'Make a new signing secret',
-    about,
-    lead: 'For 24 hours, deliveries are signed with both secrets, so that the receiver has time to switch.',
-    submit: 'Make a new secret',
-    after: path,
-    done: '',
-    show: secretPage('New signing secret'),
-  },
-  {
-    path: `${path}/test`,
-    operation: 'testWebhook',
-    title: 'Send a test event',
-    about,
-    lead: 'It is signed like any other event. You will see what the endpoint answers.',
-    submit: 'Send it',
-    after: path,
-    done: '',
+/** The code of forms about webhook endpoints. */
+export const webhookCodes: FormCodes = {
+  '/webhooks/new': { show: secretPage('Endpoint added') },
+  '/webhooks/:webhook/rotate': { show: secretPage('New signing secret') },
+  '/webhooks/:webhook/test': {
     show: ({ body }) => ({
       title: body['delivered'] === true ? 'The endpoint accepted the test event' : 'The test event was not accepted',
       lead: String(body['error'] ?? `It answered ${String(body['status'])}.`),
-      actions: [{ text: 'Back to the endpoint', href: path }],
+      actions: [{ text: 'Back to the endpoint', href: '/webhooks/:webhook' }],
     }),
   },
-];
+};
 
 function secretPage(title: string): NonNullable<Form['show']> {
   return ({ body }) => ({

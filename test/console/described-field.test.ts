@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { organizationForms } from '../../src/console/console.ts';
+import { consoleForms, formCodes } from '../../src/console/console.ts';
 import { describedField, describedParameter } from '../../src/console/fields.ts';
 import { description } from '../server/v1/described.ts';
 
@@ -69,7 +69,7 @@ test('a query parameter is a field where the operation has it', () => {
 });
 
 test('every field of every form is described, with a label and no Markdown', () => {
-  const fields = organizationForms().flatMap((form) =>
+  const fields = consoleForms().flatMap((form) =>
     (form.fields ?? []).flatMap((name) => {
       const of = operation(form.operation.replace('{one}', 'Ruleset'));
       return name.startsWith('?') ? (describedParameter(of, name) ?? []) : describedField(of, name, false);
@@ -80,4 +80,10 @@ test('every field of every form is described, with a label and no Markdown', () 
     expect(label, name).toMatch(/^[A-Z]/);
     expect(hint, name).not.toMatch(/[`]|\*\*|Null/);
   }
+});
+
+test('the code of a form stands by the path of a form, and every form leads somewhere', () => {
+  const forms = consoleForms();
+  expect(Object.keys(formCodes).filter((path) => !forms.some((form) => form.path === path))).toEqual([]);
+  expect(forms.filter(({ after, show }) => after === undefined && !show)).toEqual([]);
 });

@@ -1,6 +1,4 @@
-import { formsOfLife } from '../../console/resource-forms.ts';
-import { siteWords } from '../../model/kinds.ts';
-import { type Form, facts } from '../../console/pages.ts';
+import { type FormCode, type FormCodes, facts } from '../../console/pages.ts';
 import { fitsTheme, themeFiles } from '../model/theme.ts';
 import type { Field, ReadText } from '../../console/fields.ts';
 import { perform, type ConsoleRequest } from '../../console/console-request.ts';
@@ -8,74 +6,6 @@ import type { NavigationItem, SiteVersion } from '../model/documentation-site.ts
 import { isPagePath } from '../model/page-path.ts';
 
 const sitePath = '/sites/:site';
-
-/** Forms about documentation sites. */
-export const siteForms: readonly Form[] = [
-  {
-    path: `${sitePath}/preview`,
-    operation: 'previewSite',
-    title: 'Preview {subject}',
-    lead: [
-      'Shows all pages and files as they are saved now, at an address that nobody can guess. Nothing is published.',
-      'Whoever has the address can read the preview of a public site. That of a private site is only for its readers.',
-    ],
-    submit: 'Preview the site',
-    after: sitePath,
-    done: '',
-    show: ({ body }, { params }) => ({
-      title: `Preview of ${params['site']}`,
-      lead: `It expires on ${String(body['expiresAt']).slice(0, 10)}. Later changes do not show in it: make another preview then.`,
-      actions: [{ text: 'Back to the site', href: sitePath }],
-      sections: [
-        { title: 'Open it', facts: facts([['Address', { text: 'Open the preview', href: String(body['url']) }]]) },
-      ],
-      secret: {
-        label: 'Address',
-        text: String(body['url']),
-        advice: 'It is not shown again. Send it to whoever should look.',
-      },
-    }),
-  },
-  ...formsOfLife(sitePath, siteWords, {
-    visibility: {
-      title: 'Who can read the site',
-      lead: 'Public: everybody, without an account. Private APIs that it embeds stay hidden from who may not read them.',
-    },
-    connection: {
-      title: 'Connect {subject} to a folder',
-      lead: [
-        'Each push that changes the folder is published. Pages are then edited there and no longer here.',
-        'The title, the theme and the navigation stay those of the site.',
-      ],
-      fields: ['/repository', '/folder', '/branch', '/credential'],
-      done: 'Connected. Sync now to read the folder.',
-    },
-    disconnect: {
-      lead: 'Pushes will no longer be published. The site stays as it is. From then on, edit its pages here.',
-    },
-    sync: {
-      lead: 'Reads the repository and publishes what changed.',
-      query: { wait: '10' },
-      done: 'The sync was requested. Its result is below.',
-    },
-    delete: {
-      lead: 'Its pages are no longer served. You can restore it within 30 days, unless another site has taken its name.',
-      submit: 'Delete the site',
-      after: '/deleted',
-    },
-    undelete: { lead: 'Its pages are served again as they were. Its connection to a repository does not come back.' },
-  }),
-  {
-    path: `${sitePath}/deployments/:deployment/publish`,
-    operation: 'deploySite',
-    title: 'Publish deployment {deployment} again',
-    lead: 'Readers see the site as it was then. Drafts stay as they are.',
-    submit: 'Publish it again',
-    fixed: ({ params }) => ({ deployment: params['deployment'] }),
-    after: sitePath,
-    done: 'Readers see the earlier deployment now.',
-  },
-];
 
 // Settings of a site as text that people write: one line for each entry.
 
@@ -183,55 +113,38 @@ function linesOf(text: string): { line: string; number: number }[] {
   });
 }
 
-const shared = {
-  operation: 'updateSite',
-  after: sitePath,
-  done: 'Saved. Readers see it when the site is published next.',
+/** The code of forms about documentation sites. */
+export const siteCodes: FormCodes = {
+  [`${sitePath}/preview`]: {
+    show: ({ body }, { params }) => ({
+      title: `Preview of ${params['site']}`,
+      lead: `It expires on ${String(body['expiresAt']).slice(0, 10)}. Later changes do not show in it: make another preview then.`,
+      actions: [{ text: 'Back to the site', href: sitePath }],
+      sections: [
+        { title: 'Open it', facts: facts([['Address', { text: 'Open the preview', href: String(body['url']) }]]) },
+      ],
+      secret: {
+        label: 'Address',
+        text: String(body['url']),
+        advice: 'It is not shown again. Send it to whoever should look.',
+      },
+    }),
+  },
+  [`${sitePath}/deployments/:deployment/publish`]: { fixed: ({ params }) => ({ deployment: params['deployment'] }) },
+  [`${sitePath}/theme`]: { complete: offerFiles },
+  [`${sitePath}/navigation`]: { complete: asText('/navigation', readNavigation, writeNavigation) },
+  [`${sitePath}/redirects`]: { complete: asText('/redirects', readRedirects, writeRedirects) },
+  [`${sitePath}/versions`]: { complete: asText('/versions', readVersions, writeVersions) },
 };
-const soon = 'Readers see it when the site is published next.';
 
-/** Forms about how a site looks and what leads through it. */
-export const appearanceForms: readonly Form[] = [
-  {
-    ...shared,
-    path: `${sitePath}/theme`,
-    title: 'Theme',
-    lead: [
-      'The colours, pictures and fonts of the site. Upload the files first. Leave a field empty for the default.',
-      soon,
-    ],
-    fields: ['accent', 'accentDark', ...themeFiles].map((name) => `/theme/${name}`),
-    complete: offerFiles,
-    fixed: { theme: {} },
-  },
-  {
-    ...shared,
-    path: `${sitePath}/navigation`,
-    title: 'Navigation',
-    lead: [
-      'The pages in order, as a list. If it is empty, the navigation is made from the pages and their folders. Write "none" for no navigation at all.',
-      soon,
-    ],
-    fields: ['/navigation'],
-    complete: async () => ({ '/navigation': { read: readNavigation, write: writeNavigation } }),
-  },
-  {
-    ...shared,
-    path: `${sitePath}/redirects`,
-    title: 'Redirects',
-    lead: ['Readers who open an old address are sent to the new one. Both are within the site.', soon],
-    fields: ['/redirects'],
-    complete: async () => ({ '/redirects': { read: readRedirects, write: writeRedirects } }),
-  },
-  {
-    ...shared,
-    path: `${sitePath}/versions`,
-    title: 'Versions',
-    lead: ['The versions that readers can switch between, in this order. Leave it empty to have no switcher.', soon],
-    fields: ['/versions'],
-    complete: async () => ({ '/versions': { read: readVersions, write: writeVersions } }),
-  },
-];
+/** A field that people read and write as text. */
+function asText(
+  name: string,
+  read: (text: string) => ReadText,
+  write: (value: unknown) => string,
+): NonNullable<FormCode['complete']> {
+  return async () => ({ [name]: { read, write } });
+}
 
 async function offerFiles(request: ConsoleRequest): Promise<Record<string, Partial<Field>>> {
   const files = await filesOf(request);
