@@ -28,17 +28,18 @@ import {
   type History,
 } from './operations.ts';
 
-type Name = FileCall['name'];
-const writing: readonly Name[] = ['open', 'write', 'mkdir', 'link'];
-const opening: readonly Name[] = ['open', 'read', 'readdir'];
+/** What needs room. A file that is opened to be read does not. */
+const isWriting = ({ name, path }: FileCall) =>
+  name === 'open' ? path.startsWith('.tmp/') : ['write', 'mkdir', 'link'].includes(name);
+const isOpening = ({ name }: FileCall) => ['open', 'read', 'readdir'].includes(name);
 
-/** What fails, how, and whether it goes on. */
-const faults: Record<string, FileFault & { names?: readonly Name[]; goesOn?: true }> = {
+/** What fails, how, and whether it goes on. `meets`: the calls that can fail so; by default all. */
+const faults: Record<string, FileFault & { meets?: (call: FileCall) => boolean; goesOn?: true }> = {
   EIO: { kind: 'fails', code: 'EIO' },
   done: { kind: 'done but fails', code: 'EIO' },
-  ENOSPC: { kind: 'fails', code: 'ENOSPC', names: writing },
-  EMFILE: { kind: 'fails', code: 'EMFILE', names: opening },
-  full: { kind: 'fails', code: 'ENOSPC', names: writing, goesOn: true },
+  ENOSPC: { kind: 'fails', code: 'ENOSPC', meets: isWriting },
+  EMFILE: { kind: 'fails', code: 'EMFILE', meets: isOpening },
+  full: { kind: 'fails', code: 'ENOSPC', meets: isWriting, goesOn: true },
   broken: { kind: 'fails', code: 'EIO', goesOn: true },
 };
 
@@ -68,7 +69,7 @@ async function countCalls(): Promise<number> {
 }
 
 async function tryOne(number: number, named: string): Promise<void> {
-  const { names, goesOn = false, ...fault } = faults[named]!;
+  const { meets = () => true, goesOn = false, ...fault } = faults[named]!;
   const folder = join(root, `${number}-${named}`);
   await cp(made, folder, { recursive: true });
   const files = watchFiles(folder);
@@ -79,7 +80,7 @@ async function tryOne(number: number, named: string): Promise<void> {
   let isCut = false;
   files.plan = (call) => {
     const isThis = call.number === start + number;
-    if (names?.includes(call.name) === false || !(isThis || isFailing)) return null;
+    if (!meets(call) || !(isThis || isFailing)) return null;
     failed ??= `${call.name} ${call.path}`;
     isFailing = goesOn;
     return fault;
