@@ -1,9 +1,9 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { holdsOf, methods } from '../../model/openapi-shape.ts';
-import { listOf, resolveLocal } from '../../render/json-value.ts';
+import { listOf, objectOf, resolveLocal, textOf } from '../../render/json-value.ts';
 import { joinPointer } from '../text/pointer.ts';
 import { discriminatedIn } from './discriminated.ts';
-import { forgetNames, namesAny, placesOf } from './forget-names.ts';
+import { type Forgotten, forgetNames, namesAny, placesOf, reaching } from './forget-names.ts';
 
 /** Maps whose members are named by the author. */
 const namedMaps = new Set(
@@ -21,15 +21,32 @@ export interface Kept {
   unclear: number;
   /** Whether something would need a security scheme that is gone. */
   isOpened: boolean;
+  /** The JSON Pointers of bodies that would say nothing of what they hold. */
+  bodiless: string[];
 }
+
+/** What describes no value, or what only says more about others. */
+const labels = new Set(
+  'title description type format nullable deprecated readOnly writeOnly default example examples externalDocs xml discriminator $comment'.split(' '), // prettier-ignore
+);
+
+/** Keywords of a schema that hold others, a list of them, or a map. */
+const inner = new Set(
+  'allOf not if then else contains additionalProperties additionalItems unevaluatedProperties unevaluatedItems propertyNames'.split(' '), // prettier-ignore
+);
+const innerMaps = new Set(['properties', 'patternProperties']);
+
+/** References, alternatives and lists in each other. What is deeper is taken for out. */
+const maxDepth = 1000;
 
 const isOperation = (key: string) => methods.has(key) || key === 'additionalOperations';
 
 /**
  * Leaves out of a bundled document what is not for an audience: every operation, parameter, property, tag and other node
- * with `x-internal` (unless it is false, or the audience is `internal`) or an `x-audience` that does not name it, schemas
- * whose alternatives are all such nodes, references to such components, then what only these used (path items and
- * webhooks without operations, components, tags), and the names of all that in what is left. A mark that is not clear excludes. Changes the document in place.
+ * with `x-internal` (unless it is false, or the audience is `internal`) or an `x-audience` that does not name it, what only
+ * such nodes describe (`makingsOf`) and references to it, then what only these used (path items and webhooks without
+ * operations, components, tags), and the names of all that in what is left. What would forbid more without it goes whole. A
+ * mark that is not clear excludes. Changes the document in place.
  */
 export function keepAudience(document: JsonObject, audience: string): Kept {
   const before = {
@@ -40,27 +57,25 @@ export function keepAudience(document: JsonObject, audience: string): Kept {
     ...namesIn(document),
   };
   const unclear = new Set<object>();
-  const unions = new Map<unknown, boolean>();
+  const isMarked = (node: JsonObject): boolean => {
+    if (isUnclear(node)) unclear.add(node);
+    return isExcluded(node, audience);
+  };
+  const verdicts = new Map<unknown, boolean>();
   const isOut = (node: unknown, depth = 0): boolean => {
-    let at = node;
-    for (let hops = 0; hops < 20 && isObject(at); hops++) {
-      if (isUnclear(at)) unclear.add(at);
-      if (isExcluded(at, audience)) return true;
-      for (const all of [at['oneOf'], at['anyOf']].map(listOf).filter(({ length }) => length > 0)) {
-        // One that leads to itself, or too deep, is not out.
-        if (!unions.has(all)) {
-          unions.set(all, false);
-          unions.set(all, depth < 100 && all.every((one) => isOut(one, depth + 1)));
-        }
-        if (unions.get(all)) return true;
-      }
-      if (typeof at['$ref'] !== 'string') return false;
-      at = resolveLocal(document, at['$ref']);
-    }
-    return isObject(at);
+    if (!isObject(node)) return false;
+    const judge = (): boolean => {
+      if (depth > maxDepth || isMarked(node)) return true;
+      const target = typeof node['$ref'] === 'string' ? resolveLocal(document, node['$ref']) : null;
+      const groups = [[target], ...makingsOf(node, 'swagger' in document)].filter(({ length }) => length > 0);
+      return groups.some((group) => group.every((one) => isOut(one, depth + 1)));
+    };
+    // One that leads to itself is not out.
+    if (!verdicts.has(node)) verdicts.set(node, false).set(node, judge());
+    return verdicts.get(node)!;
   };
   // First what is marked, then what is marked through a reference: a component is gone only after both.
-  const properties = prune(document, isOut);
+  const lost = prune(document, isOut, isMarked);
   for (const key of ['paths', 'webhooks', 'x-webhooks']) dropEmptyItems(document[key]);
   const after = usedIn(document);
   for (const section of componentsOf(document))
@@ -78,17 +93,78 @@ export function keepAudience(document: JsonObject, audience: string): Kept {
   }
   const left = namesIn(document);
   const names = before.names.difference(allNames(document));
-  const isOpened = forgetNames(document, {
-    properties,
+  const forgotten = forgetNames(document, {
+    properties: lost,
     names,
     operationIds: before.operationIds.difference(left.operationIds),
     securitySchemes: before.securitySchemes.difference(left.securitySchemes),
     tags: before.tags.difference(left.tags),
     discriminated: before.discriminated,
   });
+  loosen(document, lost, forgotten);
   forgetExtensions(document, names);
   const operations = new Set(operationsIn(document));
-  return { removed: before.operations.filter((name) => !operations.has(name)), unclear: unclear.size, isOpened };
+  return {
+    removed: before.operations.filter((name) => !operations.has(name)),
+    unclear: unclear.size,
+    isOpened: forgotten.isOpened,
+    bodiless: bodilessIn(document, lost),
+  };
+}
+
+/**
+ * What a node is made of, in groups: where all of one is out, so is the node. An array is made of its items, a parameter or
+ * media type of its schema, and a schema of all that it says. In OpenAPI 2.0, only bodies have a `schema`.
+ */
+function makingsOf(node: JsonObject, isOld: boolean): unknown[][] {
+  const { oneOf, anyOf, items, prefixItems, schema, itemSchema, properties } = node;
+  const said = Object.keys(node).flatMap((key): unknown[] => {
+    if (labels.has(key) || key.startsWith('x-') || (inner.has(key) && typeof node[key] === 'boolean')) return [];
+    if (key === 'required') return listOf(node[key]).map((name) => objectOf(properties)[String(name)]);
+    if (innerMaps.has(key)) return Object.values(objectOf(node[key]));
+    return inner.has(key) ? [node[key]].flat() : [null];
+  });
+  const alone = [...[items, prefixItems].flat(), ...(isOld ? [] : [schema, itemSchema])].map((one) => [one]);
+  return [listOf(oneOf), listOf(anyOf), said, ...alone];
+}
+
+/** The pointers of bodies whose schema, or every media type, is gone. */
+function bodilessIn(document: JsonObject, lost: Lost): string[] {
+  const bare: object[] = [];
+  visit(document, ({ node, map }) => {
+    const content = map === null && (node as JsonObject)['content'];
+    const isEmptied = isObject(content) && lost.has(content) && Object.keys(content).length === 0;
+    if (isEmptied || lost.get(node)?.has('schema')) bare.push(node);
+  });
+  const places = bare.length > 0 ? placesOf(document) : new Map<object, never>();
+  const pointerOf = (node: object): string => {
+    const at = places.get(node);
+    return at === undefined ? '' : joinPointer(pointerOf(at.holder), at.key);
+  };
+  return bare.map(pointerOf);
+}
+
+/**
+ * Takes out what would forbid more than before, since a part of it is gone: `not` and conditions whole, alternatives that
+ * demand what is gone, and that no more than one of them may be true.
+ */
+function loosen(document: JsonObject, lost: Lost, { touched, loosened, needing }: Forgotten): void {
+  const less = reaching(document, [...lost.keys(), ...touched]);
+  const isIn = (nodes: ReadonlySet<unknown>) => (one: unknown) =>
+    nodes.has(one) || nodes.has(resolveLocal(document, textOf(objectOf(one)['$ref'])));
+  visit(document, ({ node, map }) => {
+    if (map !== null || !isObject(node)) return;
+    if (less.has(node['not'])) delete node['not'];
+    if (less.has(node['if']) || lost.get(node)?.has('if')) for (const key of ['if', 'then', 'else']) delete node[key];
+    for (const key of ['anyOf', 'oneOf']) {
+      const all = listOf(node[key]);
+      if (!all.some(isIn(loosened))) continue;
+      const left = all.filter((one) => !isIn(needing)(one));
+      delete node[key];
+      if (left.some(isIn(loosened))) node['allOf'] = [...listOf(node['allOf']), { anyOf: left }];
+      else if (left.length > 0) node[key] = left;
+    }
+  });
 }
 
 function namesIn(document: JsonObject): Record<'operationIds' | 'securitySchemes' | 'tags', Set<string>> {
@@ -126,11 +202,11 @@ function isUnclear({ 'x-internal': internal = false, 'x-audience': named = '' }:
   return typeof internal !== 'boolean' || !names.every((name) => typeof name === 'string');
 }
 
-/**
- * Removes all nodes that are out, wherever they stand, except the root and `info`. Returns what is gone from each object
- * that lost members.
- */
-function prune(document: JsonObject, isOut: (node: unknown) => boolean): Map<object, Set<string>> {
+/** What is gone from each object or list that lost members. */
+type Lost = ReadonlyMap<object, ReadonlySet<string>>;
+
+/** Removes all nodes that are out, wherever they stand, except the root and `info`. A map of names is so only by its mark. */
+function prune(document: JsonObject, isOut: (node: unknown) => boolean, isMarked: (node: JsonObject) => boolean): Lost {
   // Judged before anything is gone, since references lead through what is removed.
   const doomed = new Map<object, Set<string>>();
   visit(document, ({ node, map, members }) => {
@@ -139,9 +215,9 @@ function prune(document: JsonObject, isOut: (node: unknown) => boolean): Map<obj
     // An empty `allOf` is not valid.
     const isEmptied = ({ key, child }: Member) =>
       key === 'allOf' && Array.isArray(child) && child.every((part) => isOut(part));
-    const isGone = (member: Member) =>
-      (!(member.map !== null && isNamed(member.map, member.child)) && isOut(member.child)) || isEmptied(member);
-    const keys = new Set(members.filter(isGone).map(({ key }) => key));
+    const isGone = ({ map: name, child }: Member) =>
+      name === null ? isOut(child) : !isNamed(name, child) && isObject(child) && isMarked(child);
+    const keys = new Set(members.filter((one) => isGone(one) || isEmptied(one)).map(({ key }) => key));
     if (keys.size > 0) doomed.set(node, keys);
     return ({ key }) => !keys.has(key);
   });

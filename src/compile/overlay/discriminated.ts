@@ -33,14 +33,15 @@ export function discriminatedIn(document: JsonObject, nodes: Iterable<unknown>):
 /**
  * Takes the values of alternatives that are gone out of the lists of what discriminators may be. Where none is left, nothing
  * is allowed any more. Other values are data of users, whatever else is called so. `groupOf`: what is one for all schemas
- * that describe the same object.
+ * that describe the same object. Returns the schemas that had some.
  */
 export function forgetDiscriminated(
   document: JsonObject,
   nodes: readonly JsonObject[],
   before: ReadonlyMap<JsonObject, Discriminated>,
   groupOf: (node: JsonObject) => JsonObject,
-): void {
+): Set<object> {
+  const touched = new Set<object>();
   const groups = Map.groupBy(nodes, groupOf);
   const left = Map.groupBy(discriminatedIn(document, nodes), ([node]) => groupOf(node));
   for (const [schema, { property, values }] of before) {
@@ -57,10 +58,13 @@ export function forgetDiscriminated(
       if (isGone(place['default'])) delete place['default'];
       const named = listOf(place['enum']);
       const others = named.filter((value) => !isGone(value));
-      if (isGone(place['const']) || (named.length > 0 && others.length === 0)) allowNothing(place, document);
-      else if (others.length < named.length) place['enum'] = others;
+      if (!isGone(place['const']) && others.length === named.length) continue;
+      touched.add(place);
+      if (isGone(place['const']) || others.length === 0) allowNothing(place, document);
+      else place['enum'] = others;
     }
   }
+  return touched;
 }
 
 /** Makes it a schema that no value fits. OpenAPI 2.0 has no `not`. */

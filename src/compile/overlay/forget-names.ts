@@ -16,37 +16,50 @@ export interface Gone {
   discriminated: ReturnType<typeof discriminatedIn>;
 }
 
+/** Who named what is gone. */
+export interface Forgotten {
+  /** Schemas that say something else now. */
+  touched: ReadonlySet<object>;
+  /** Those of them that allow more. */
+  loosened: ReadonlySet<object>;
+  /** Those of these that demand a property of which they say nothing. */
+  needing: ReadonlySet<object>;
+  /** Whether something had no security scheme but those that are gone: without them, it would seem to be open to all. */
+  isOpened: boolean;
+}
+
 /** Schemas that are about the same object as the one in which they stand. */
 const sameObject = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dependentSchemas', 'dependencies'];
 
 /**
  * Takes what is gone out of everything that names it: required and dependent members, discriminators, encodings, links,
- * callbacks, tags, and alternatives of security. Returns whether something would need a security scheme that is gone and has no
- * alternative left: without it, it would seem to be open to all.
+ * callbacks, tags, and alternatives of security.
  */
-export function forgetNames(document: JsonObject, gone: Gone): boolean {
+export function forgetNames(document: JsonObject, gone: Gone): Forgotten {
   const places = placesOf(document);
   const nodes = [document, ...places.keys()].filter(isObject);
   const groupOf = groupsIn(document, nodes);
   const lost = lostBy(groupOf, nodes, gone.properties);
-  forgetDiscriminated(document, nodes, gone.discriminated, groupOf);
-  const users = Map.groupBy(nodes, (node) =>
-    typeof node['$ref'] === 'string' ? resolveLocal(document, node['$ref']) : undefined,
-  );
+  const touched = forgetDiscriminated(document, nodes, gone.discriminated, groupOf);
+  const [loosened, needing] = [new Set<object>(), new Set<object>()];
+  const users = usersIn(document, nodes);
   const budget = { left: maxPlaces };
   let isOpened = false;
   for (const node of nodes) {
     const names = lost(node);
-    if (names !== null) forgetProperties(node, names);
+    if (names !== null && forgetIn(node, 'required', names))
+      (isObject(node['properties']) ? loosened : needing).add(node);
+    if (names !== null && forgetProperties(node, names)) loosened.add(node);
     for (const key of ['default', 'const', 'enum']) {
       const value = node[key];
       if (gone.properties.size === 0 || typeof value !== 'object' || value === null) continue;
       if (key === 'enum' && !Object.values(value).some((each) => typeof each === 'object')) continue;
       const around = valuesAround(places, users, node, value, budget);
+      if (around !== null && !forgetMembers(document, around, lost)) continue;
+      loosened.add(node);
       // What stands in too many places to look at all of them might say something that is gone.
       if (around === null) delete node[key];
-      else if (forgetMembers(document, around, lost) && key === 'enum' && Array.isArray(value))
-        node[key] = uniqueIn(value);
+      else if (key === 'enum' && Array.isArray(value)) node[key] = uniqueIn(value);
     }
     const parts = isObject(node['schema']) ? lost(node['schema']) : null;
     if (parts !== null && isObject(node['encoding'])) dropKeys(node['encoding'], (name) => parts.has(name));
@@ -59,7 +72,8 @@ export function forgetNames(document: JsonObject, gone: Gone): boolean {
     isOpened ||= forgetSecurity(node, gone.securitySchemes);
     forgetTags(node, node === document, gone.tags);
   }
-  return isOpened;
+  for (const node of needing) loosened.add(node);
+  return { isOpened, touched: touched.union(loosened), loosened, needing };
 }
 
 /** Levels of all values below the schemas in which they stand. More would take seconds. */
@@ -79,6 +93,21 @@ export function placesOf(document: JsonObject): Places {
         open.push(child);
       }
   return places;
+}
+
+/** The nodes that refer to each. */
+function usersIn(document: JsonObject, nodes: readonly JsonObject[]): ReadonlyMap<unknown, readonly JsonObject[]> {
+  return Map.groupBy(nodes, (node) => typeof node['$ref'] === 'string' && resolveLocal(document, node['$ref']));
+}
+
+/** Nodes, and all that hold them or refer to them, through any number of others. */
+export function reaching(document: JsonObject, nodes: Iterable<object>): ReadonlySet<unknown> {
+  const places = placesOf(document);
+  const users = usersIn(document, [...places.keys()].filter(isObject));
+  const found = new Set<object | undefined>(nodes);
+  for (const at of found)
+    if (at !== undefined) for (const outer of [places.get(at)?.holder, ...(users.get(at) ?? [])]) found.add(outer);
+  return found;
 }
 
 /**
@@ -166,18 +195,16 @@ function partsOf(node: JsonObject): unknown[] {
   });
 }
 
-function forgetProperties(schema: JsonObject, names: ReadonlySet<string>): void {
-  forgetIn(schema, 'required', names);
-  if (isObject(schema['propertyNames'])) forgetIn(schema['propertyNames'], 'enum', names);
-  for (const key of ['dependentRequired', 'dependentSchemas', 'dependencies']) {
-    const map = schema[key];
-    if (!isObject(map)) continue;
-    dropKeys(map, (name) => names.has(name));
-    for (const name of Object.keys(map)) forgetIn(map, name, names);
-  }
-  const { discriminator } = schema;
+/** Returns whether the schema named one of them. */
+function forgetProperties(schema: JsonObject, names: ReadonlySet<string>): boolean {
+  const { discriminator, propertyNames } = schema;
+  const forgotten = isObject(propertyNames) ? [forgetIn(propertyNames, 'enum', names)] : [];
+  for (const map of [schema['dependentRequired'], schema['dependentSchemas'], schema['dependencies']])
+    if (isObject(map))
+      forgotten.push(dropKeys(map, (name) => names.has(name)), ...Object.keys(map).map((name) => forgetIn(map, name, names))); // prettier-ignore
   const named = isObject(discriminator) ? discriminator['propertyName'] : discriminator;
   if (typeof named === 'string' && names.has(named)) delete schema['discriminator'];
+  return forgotten.includes(true);
 }
 
 /** Takes what the objects of schemas lost out of values that these name. Returns whether something was there. */
@@ -216,21 +243,24 @@ function forgetMembers(
 
 /** Without those that are equal to one before them. */
 function uniqueIn(values: readonly unknown[]): unknown[] {
-  const texts = values.map((value) => JSON.stringify(value));
-  return values.filter((_, index) => texts.indexOf(texts[index]!) === index);
+  return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()];
 }
 
-/** Takes names out of a list. A list that becomes empty goes. */
-function forgetIn(holder: JsonObject, key: string, names: ReadonlySet<string>): void {
+/** Takes names out of a list. A list that becomes empty goes. Returns whether one was there. */
+function forgetIn(holder: JsonObject, key: string, names: ReadonlySet<string>): boolean {
   const list = holder[key];
-  if (!Array.isArray(list) || !list.some((name) => names.has(String(name)))) return;
+  if (!Array.isArray(list) || !list.some((name) => names.has(String(name)))) return false;
   const left: unknown[] = list.filter((name) => !names.has(String(name)));
   if (left.length > 0) holder[key] = left;
   else delete holder[key];
+  return true;
 }
 
-function dropKeys(map: JsonObject, isGone: (name: string, value: unknown) => boolean): void {
-  for (const [name, value] of Object.entries(map)) if (isGone(name, value)) delete map[name];
+/** Returns whether some key is gone. */
+function dropKeys(map: JsonObject, isGone: (name: string, value: unknown) => boolean): boolean {
+  const gone = Object.entries(map).filter(([name, value]) => isGone(name, value));
+  for (const [name] of gone) delete map[name];
+  return gone.length > 0;
 }
 
 function leadsNowhere(document: JsonObject, link: unknown, operationIds: ReadonlySet<string>): boolean {

@@ -69,7 +69,9 @@ export async function compileView(
     if (!isObject(bundled.bundle))
       return refused([...bundled.problems.map(placeIn(original!)).map(quietly), ...problems]);
     const kept = keepAudience(bundled.bundle, view.audience);
-    if (kept.isOpened) return refused([...problems, problemAtFile('audience', entry, unprotected)]);
+    const bare = kept.bodiless.map((pointer) => ({ ...problemAtFile('audience', entry, bodiless), pointer }));
+    if (kept.isOpened) bare.push(problemAtFile('audience', entry, unprotected));
+    if (bare.length > 0) return refused([...problems, ...bare.map(placeIn(original!))]);
     if (kept.unclear > 0) problems.push(problemAtFile('audience', entry, unclearMarks(kept.unclear), 'warning'));
     for (const name of kept.removed) removed.add(name);
     document = bundled.bundle;
@@ -89,6 +91,9 @@ export async function compileView(
 /** Without names, as all that is said of what is left out. */
 const unprotected =
   'An operation that this audience gets accepts only security schemes that are left out for it. Keep one of them, or leave out the operation.';
+
+const bodiless =
+  'What this audience gets has a body here, and all that describes it is left out. Keep one of its media types, or leave out the body or the operation.';
 
 function unclearMarks(count: number): string {
   const what = `${countText(count, 'mark')} of the document cannot be read, and what they mark was left out.`;

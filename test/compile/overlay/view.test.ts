@@ -1,6 +1,10 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { keepAudience } from '../../../src/compile/overlay/audience.ts';
 import { runCompile } from '../../../src/compile/run.ts';
 import type { View } from '../../../src/model/artifact.ts';
+import { timesAsMany } from '../../sample.ts';
 import { limits } from '../limits.ts';
 
 const ok = { 200: { description: 'Done.' } };
@@ -493,7 +497,7 @@ test('a discriminator whose listed values all name what is hidden allows nothing
     Cat: { allOf: [{ $ref: '#/components/schemas/Pet' }], properties: { kind: { oneOf: [{ const: 'Cat' }, { const: 'Secret' }] } } }, // prettier-ignore
   };
   const paths = Object.fromEntries(
-    Object.keys(schemas).map((name) => [`/${name}`, { get: { responses: giving(`#/components/schemas/${name}`) } }]),
+    ['Pet', 'Dog', 'Cat'].map((name) => [`/${name}`, { get: { responses: giving(`#/components/schemas/${name}`) } }]),
   );
   const document = { openapi: '3.1.0', info, paths, components: { schemas } };
   const { value } = await publishedAs({ 'api.json': document }, audience);
@@ -547,6 +551,146 @@ test('a schema whose alternatives are all hidden is hidden itself', async () => 
       Itself: { oneOf: [to('Itself')] },
     },
   });
+});
+
+const hidden = { $ref: '#/components/schemas/Hidden' };
+const kept = { type: 'string' };
+
+/** What an audience gets of a schema `S`, which a request has. */
+async function leftOf(schema: object, openapi = '3.1.0') {
+  const content = { 'application/json': { schema: { $ref: '#/components/schemas/S' } } };
+  const document = {
+    openapi,
+    info,
+    paths: { '/a': { post: { requestBody: { content }, responses: ok } } },
+    components: { schemas: { Hidden: { type: 'object', 'x-internal': true }, S: schema } },
+  };
+  const { value, problems } = await publishedAs({ 'api.json': document }, audience);
+  expect(JSON.stringify([value, problems])).not.toContain('Hidden');
+  return (value?.['components'] as { schemas?: Record<string, object> } | undefined)?.schemas?.['S'] ?? problems;
+}
+
+test.each([
+  ['an array of it', { type: 'array', items: hidden, minItems: 1 }],
+  ['a list with it at one place', { type: 'array', prefixItems: [kept, hidden, kept] }],
+  ['a map of it', { type: 'object', additionalProperties: hidden }],
+  ['maps of arrays of it', { type: 'object', patternProperties: { '^x': { type: 'array', items: hidden } } }],
+  ['what it alone is made of', { description: 'D', allOf: [hidden] }],
+  ['an object with nothing else', { type: 'object', properties: { one: hidden }, required: ['one'], additionalProperties: false }], // prettier-ignore
+  ['all but it', { not: hidden }],
+])('what only a hidden schema describes is hidden with it: %s', async (_, schema) => {
+  const rest = { type: 'object', properties: { kept } };
+  const { properties } = rest;
+  expect(await leftOf({ ...rest, properties: { ...properties, gone: schema }, required: ['gone'] })).toEqual(rest);
+  expect(await leftOf(schema)).toEqual([expect.stringMatching(/^error audience api\.json:1 .*all that describes it/)]);
+});
+
+test('a schema that says something besides what is hidden stays', async () => {
+  const properties = { items: hidden, schema: kept, not: kept, if: { type: 'object', properties: { oneOf: kept } } };
+  const { items: _, ...left } = properties;
+  expect(await leftOf({ properties, additionalProperties: hidden, allOf: [hidden], contains: hidden })).toEqual({
+    properties: left,
+  });
+});
+
+test('a parameter or a header of a hidden schema goes, and a body is refused at its line', async () => {
+  const media = (...types: string[]) => ({
+    content: Object.fromEntries(types.map((type) => [type, { schema: type === 'text/plain' ? kept : hidden }])),
+  });
+  const documentOf = (one: object, other: object) =>
+    [
+      JSON.stringify({ openapi: '3.0.3', info, components: { schemas: { Hidden: { 'x-internal': true } } } }).slice(0, -1), // prettier-ignore
+      `"paths": {"/a": {"post": {"parameters": [{"name": "q", "in": "query", "schema": ${JSON.stringify(hidden)}}],`,
+      `"requestBody": ${JSON.stringify(one)},`,
+      `"responses": {"200": ${JSON.stringify({ description: 'D', headers: { X: { schema: hidden } }, ...other })}}}}}}`,
+    ].join(',\n');
+  const of = (one: object, other: object) => publishedAs({ 'api.json': documentOf(one, other).replaceAll(',,', ',') }, audience); // prettier-ignore
+  const { value } = await of(media('text/plain', 'application/json'), media('application/json', 'text/plain'));
+  expect(value['paths']).toEqual({
+    '/a': {
+      post: {
+        parameters: [],
+        requestBody: media('text/plain'),
+        responses: { 200: { description: 'D', headers: {}, ...media('text/plain') } },
+      },
+    },
+  });
+  const { value: none, problems } = await of(media('application/json'), media('application/json', 'text/xml'));
+  expect(none).toBeNull();
+  expect(problems.map((each) => each.slice(0, 36))).toEqual([
+    'error audience api.json:3 What this ',
+    'error audience api.json:4 What this ',
+  ]);
+
+  const parameters = [{ name: 'body', in: 'body', schema: { $ref: '#/definitions/Hidden' } }];
+  const responses = { 200: { description: 'D', schema: { type: 'array', items: { $ref: '#/definitions/Hidden' } } } };
+  const definitions = { Hidden: { 'x-internal': true } };
+  const older = { swagger: '2.0', info, paths: { '/a': { post: { parameters, responses } } }, definitions };
+  const refused = await publishedAs({ 'api.json': older }, audience);
+  expect(refused.problems).toEqual([
+    expect.stringContaining('all that describes it'),
+    expect.stringContaining('all that describes it'),
+  ]);
+});
+
+test('what a schema forbids by a hidden property is not forbidden by its other properties alone', async () => {
+  const properties = { one: kept, other: kept, secret: hidden };
+  const { secret: _, ...left } = properties;
+  const only = { properties: left };
+  const choice = [{ required: ['one'] }, { title: 'By secret', required: ['secret'] }];
+  const when = { if: { required: ['secret'] }, else: { required: ['one'] } };
+  const constant = { const: { one: 'x', secret: {} } };
+  expect(await leftOf({ properties, not: { required: ['one', 'secret'] } })).toEqual(only);
+  expect(await leftOf({ properties, not: { properties: { other: hidden } } })).toEqual(only);
+  expect(await leftOf({ properties, not: { ...only, ...constant } })).toEqual(only);
+  expect(await leftOf({ properties, not: { required: ['one', 'other'] } })).toEqual({
+    ...only,
+    not: { required: ['one', 'other'] },
+  });
+  expect(await leftOf({ properties, ...when })).toEqual(only);
+  expect(await leftOf({ properties, ...when, if: hidden })).toEqual(only);
+  for (const key of ['oneOf', 'anyOf'])
+    expect(await leftOf({ properties, [key]: choice })).toEqual({ ...only, [key]: [choice[0]] });
+});
+
+test('an audience is never told that what everybody may send is forbidden', () => {
+  const names = fc.constantFrom('a', 'b', 'secret');
+  const several = fc.uniqueArray(names, { minLength: 1, maxLength: 2 });
+  const demand = several.map((required) => ({ required }));
+  const leaf = fc.oneof(
+    demand,
+    demand.map((not) => ({ not })),
+    fc.tuple(names, several).map(([one, all]) => ({ dependentRequired: { [one]: all } })),
+  );
+  const alternatives = fc
+    .tuple(fc.constantFrom('oneOf', 'anyOf'), fc.array(leaf, { minLength: 1, maxLength: 3 }))
+    .map(([key, all]) => ({ [key]: all }));
+  const { schema } = fc.letrec<{ schema: object }>((tie) => ({
+    schema: fc.oneof(
+      { maxDepth: 2 },
+      leaf,
+      alternatives,
+      tie('schema').map((not) => ({ not })),
+      fc.array(tie('schema'), { minLength: 1, maxLength: 3 }).map((allOf) => ({ allOf })),
+      // oxlint-disable-next-line unicorn/no-thenable
+      fc.record({ if: tie('schema'), then: tie('schema'), else: tie('schema') }, { requiredKeys: ['if'] }),
+    ),
+  }));
+  const values = [{}, { a: 1 }, { b: 1 }, { a: 1, b: 1 }];
+  const ajv = new Ajv2020({ strict: false });
+  fc.assert(
+    fc.property(schema, (one) => {
+      const properties = { a: {}, b: {}, secret: { 'x-internal': true } };
+      const S = structuredClone({ properties, ...one });
+      const document = { openapi: '3.1.0', paths: {}, components: { schemas: { S } } };
+      const before = ajv.compile({ properties, ...one });
+      keepAudience(document, 'public');
+      const after = ajv.compile(S);
+      expect(JSON.stringify(S)).not.toContain('secret');
+      for (const value of values) if (before(value)) expect([value, after(value)]).toEqual([value, true]);
+    }),
+    { numRuns: 100 * timesAsMany },
+  );
 });
 
 test('an audience is not told which others there are', async () => {
