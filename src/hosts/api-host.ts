@@ -1,5 +1,5 @@
 import { RegistryError } from '../model/errors.ts';
-import { type Answer, type Ask, readPages, type Page, inTime, type HostSettings, listPages } from './ask.ts';
+import { type Answer, type Ask, type Send, readPages, type Page, inTime, type HostSettings, listPages } from './ask.ts';
 import type { FoundRepositories, FoundRepository, HostOwner, HostRepository, Host, Pull } from './host.ts';
 import { asPull, itemsIn, nameOn, idIn, textAt, valueAt } from './payload.ts';
 import { createInOrder } from '../scheduling/turns.ts';
@@ -41,13 +41,12 @@ export function isGone(status: number): boolean {
 
 /** The comments of a pull request in a list of the API, oldest first as the host gives them; at most ten pages. */
 export async function listComments(
-  ask: Ask,
-  repository: HostRepository,
-  { pageIn, pathAt }: { pageIn: ApiHost['pageIn']; pathAt: (page: number) => string },
-  signal: AbortSignal,
+  send: Send,
+  pageIn: ApiHost['pageIn'],
+  pathAt: (page: number) => string,
 ): Promise<unknown[]> {
   const pages = await readPages(Infinity, maxCommentPages, async (page) => {
-    const { list, next } = pageIn(await ask(repository, { method: 'GET', path: pathAt(page) }, signal), page);
+    const { list, next } = pageIn(await send({ method: 'GET', path: pathAt(page) }), page);
     return { items: itemsIn(list), next };
   });
   return pages.items;
@@ -111,22 +110,26 @@ export interface ApiHost extends Pick<Host, 'kind' | 'isGenuine' | 'readHint' | 
   pathOf(repository: HostRepository, id: string | null): string;
   /** Reads the description of a repository, which may be anything. */
   readRepository(item: unknown, asked: HostRepository): FoundRepository | null;
-  report(ask: Ask, ...given: [...Parameters<Host['reportCheck']>, AbortSignal]): Promise<unknown>;
-  comment?(ask: Ask, ...given: [...Parameters<NonNullable<Host['comment']>>, AbortSignal]): Promise<unknown>;
+  report(send: Send, ...given: [...Parameters<Host['reportCheck']>, AbortSignal]): Promise<unknown>;
+  comment?(send: Send, ...given: Parameters<NonNullable<Host['comment']>>): Promise<unknown>;
 }
 
 /** Creates a host of what is special about it. */
 export function createApiHost(settings: HostSettings, special: ApiHost): Host {
   const { product, ask, kind, isGenuine, readHint, nameOf, comment, first = 1 } = special;
   const inOrder = createInOrder();
-  const timed = <T>(work: (signal: AbortSignal) => Promise<T>) => inTime(product, settings.second, work);
+  /** Runs a call about a repository, within the time that one may take. */
+  const calling = <T>(repository: HostRepository, work: (send: Send, signal: AbortSignal) => Promise<T>): Promise<T> =>
+    inTime(product, settings.second, (signal) => work((request) => ask(repository, request, signal), signal));
 
   async function write(
-    { name, credential }: HostRepository,
+    repository: HostRepository,
     about: string,
-    work: (signal: AbortSignal) => Promise<unknown>,
+    work: (send: Send, signal: AbortSignal) => Promise<unknown>,
   ): Promise<void> {
-    if (settings.credential(credential) !== null) await inOrder(`${name} ${about}`, () => timed(work));
+    const { name, credential } = repository;
+    if (settings.credential(credential) === null) return;
+    await inOrder(`${name} ${about}`, () => calling(repository, work));
   }
 
   return {
@@ -136,21 +139,23 @@ export function createApiHost(settings: HostSettings, special: ApiHost): Host {
     readHint,
     nameOf,
     listPulls: (repository) =>
-      timed((signal) =>
+      calling(repository, (send) =>
         listPages(async (at) => {
-          const path = special.pullsAt(repository, at);
-          const { list, next } = special.pageIn(await ask(repository, { method: 'GET', path }, signal), at);
+          const { list, next } = special.pageIn(
+            await send({ method: 'GET', path: special.pullsAt(repository, at) }),
+            at,
+          );
           return { items: itemsIn(list).map(special.readPull), next };
         }, first),
       ),
     listRepositories: (owner) =>
-      timed((signal) => {
+      calling(asRepository(owner), (send) => {
         let absent = 0;
         return listOwned(async (at) => {
           const [path, ...others] = special.ownedAt(owner, at).slice(absent);
           if (path === undefined) return { items: [], next: null };
           const isDone = at === first && others.length > 0 ? isGone : undefined;
-          const answer = await ask(asRepository(owner), { method: 'GET', path, ...(isDone && { isDone }) }, signal);
+          const answer = await send({ method: 'GET', path, ...(isDone && { isDone }) });
           if (isDone?.(answer.status)) {
             absent++;
             return { items: [], next: at };
@@ -161,17 +166,17 @@ export function createApiHost(settings: HostSettings, special: ApiHost): Host {
         }, first);
       }),
     findRepository: (repository, id) =>
-      timed(async (signal) => {
+      calling(repository, async (send) => {
         const isDone = (status: number) => status === 404 || status === 410;
-        const path = special.pathOf(repository, id);
-        const { status, json } = await ask(repository, { method: 'GET', path, isDone }, signal);
+        const { status, json } = await send({ method: 'GET', path: special.pathOf(repository, id), isDone });
         return status >= 400 ? null : special.readRepository(json, repository);
       }),
     reportCheck: (repository, check) =>
-      write(repository, `${check.commit} ${check.name}`, (signal) => special.report(ask, repository, check, signal)),
+      write(repository, `${check.commit} ${check.name}`, (send, signal) =>
+        special.report(send, repository, check, signal),
+      ),
     ...(comment && {
-      comment: (repository, text) =>
-        write(repository, `#${text.number}`, (signal) => comment(ask, repository, text, signal)),
+      comment: (repository, text) => write(repository, `#${text.number}`, (send) => comment(send, repository, text)),
     }),
     // git uses the credential as it is configured. Throws if it may not be used here.
     async gitCredential({ credential }) {

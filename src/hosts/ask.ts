@@ -178,7 +178,10 @@ export interface Answer {
  */
 export type Ask = (repository: HostRepository, request: ApiRequest, signal: AbortSignal) => Promise<Answer>;
 
-export interface ApiRequest {
+/** Sends a request about the repository that a call is about. */
+export type Send = (request: ApiRequest) => Promise<Answer>;
+
+interface ApiRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Path after the API's URL, with the query. */
   path: string;

@@ -56,7 +56,7 @@ export function createAzure(settings: HostSettings): Host {
       return `${path}?${version}`;
     },
     readRepository: (item, { name }) => foundIn(url, name, item),
-    async report(ask, repository, check, signal) {
+    async report(send, repository, check) {
       const body = {
         state: states[check.state],
         description: shorten(check.title, 250),
@@ -65,11 +65,11 @@ export function createAzure(settings: HostSettings): Host {
       };
       const post = (about: string) => {
         const path = `${pathOf(repository)}/${about}/statuses?${version}`;
-        return ask(repository, { method: 'POST', path, body }, signal);
+        return send({ method: 'POST', path, body });
       };
       await post(`commits/${check.commit}`);
       // Branch policies look only at the statuses of the pull request.
-      const { json } = await ask(repository, { method: 'GET', path: pullsAt(repository, 0) }, signal);
+      const { json } = await send({ method: 'GET', path: pullsAt(repository, 0) });
       for (const pull of itemsIn(valueAt(json, 'value'))) {
         const id = valueAt(pull, 'pullRequestId');
         const head = textAt(pull, 'lastMergeSourceCommit', 'commitId');

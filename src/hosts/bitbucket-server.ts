@@ -47,7 +47,7 @@ export function createBitbucketServer(settings: HostSettings): Host {
     // Bitbucket finds none by its id. It redirects from former names.
     pathOf,
     readRepository: (item) => foundIn(url, item),
-    report(ask, repository, check, signal) {
+    report(send, repository, check) {
       const [project, slug] = repository.name.split('/');
       const body = {
         key: shortName(check.name, 255),
@@ -58,7 +58,7 @@ export function createBitbucketServer(settings: HostSettings): Host {
         url: check.url ?? `${url}/projects/${project}/repos/${slug}/commits/${check.commit}`,
       };
       const path = `${pathOf(repository)}/commits/${check.commit}/builds`;
-      return ask(repository, { method: 'POST', path, body }, signal);
+      return send({ method: 'POST', path, body });
     },
   });
 }

@@ -1,5 +1,5 @@
 import type { Check, PullComment } from '../model/check.ts';
-import { type Ask, bearerOrBasic, createAsk, type HostSettings } from './ask.ts';
+import { type Send, bearerOrBasic, createAsk, type HostSettings } from './ask.ts';
 import { writeComment, shorten, statesOf, shortName } from './comments.ts';
 import type { HostRepository, Delivery, FoundRepository, Hint, Host } from './host.ts';
 import {
@@ -30,11 +30,11 @@ const severities = { error: 'HIGH', warning: 'MEDIUM', info: 'LOW' } as const;
  * (https://developer.atlassian.com/cloud/bitbucket/rest/api-group-reports/). A check that ended
  * without findings deletes the report: Bitbucket only adds annotations to it.
  */
-async function writeReport(ask: Ask, repository: HostRepository, check: Check, signal: AbortSignal): Promise<void> {
+async function writeReport(send: Send, { name }: HostRepository, check: Check): Promise<void> {
   if (check.state === 'running') return;
   const id = encodeURIComponent(shortName(check.name.replace(/[^A-Za-z0-9-]+/g, '-'), 50));
-  const path = `/repositories/${repository.name}/commit/${check.commit}/reports/${id}`;
-  await ask(repository, { method: 'DELETE', path, isDone: isGone }, signal);
+  const path = `/repositories/${name}/commit/${check.commit}/reports/${id}`;
+  await send({ method: 'DELETE', path, isDone: isGone });
   const annotations = check.annotations.slice(0, maxAnnotations);
   if (annotations.length === 0) return;
   const report = {
@@ -45,7 +45,7 @@ async function writeReport(ask: Ask, repository: HostRepository, check: Check, s
     result: check.state === 'failure' || check.state === 'waiting' ? 'FAILED' : 'PASSED',
     ...(check.url !== null && { link: check.url }),
   };
-  await ask(repository, { method: 'PUT', path, body: report }, signal);
+  await send({ method: 'PUT', path, body: report });
   for (let start = 0; start < annotations.length; start += batch) {
     const body = annotations
       .slice(start, start + batch)
@@ -58,31 +58,20 @@ async function writeReport(ask: Ask, repository: HostRepository, check: Check, s
         details: shorten(each.rule, 2000),
         severity: severities[each.severity],
       }));
-    await ask(repository, { method: 'POST', path: `${path}/annotations`, body }, signal);
+    await send({ method: 'POST', path: `${path}/annotations`, body });
   }
 }
 
 /** Writes the comment of a pull request. Its findings are annotations of the commit already. */
-async function commentOnPull(
-  ask: Ask,
-  repository: HostRepository,
-  comment: PullComment,
-  signal: AbortSignal,
-): Promise<void> {
-  const path = `/repositories/${repository.name}/pullrequests/${comment.number}/comments`;
-  const pathAt = (page: number) => `${path}?pagelen=100&page=${page}`;
-  const items = await listComments(ask, repository, { pageIn, pathAt }, signal);
+async function commentOnPull(send: Send, { name }: HostRepository, comment: PullComment): Promise<void> {
+  const path = `/repositories/${name}/pullrequests/${comment.number}/comments`;
+  const items = await listComments(send, pageIn, (page) => `${path}?pagelen=100&page=${page}`);
   const existing = items.flatMap((item) => {
     const [id, text] = [valueAt(item, 'id'), textAt(item, 'content', 'raw')];
     return typeof id === 'number' && text !== null && valueAt(item, 'deleted') !== true ? [{ id, text }] : [];
   });
   const bodyOf = (raw: string) => ({ content: { raw } });
-  const comments = {
-    create: (text: string) => ask(repository, { method: 'POST', path, body: bodyOf(text) }, signal),
-    update: (id: number, text: string) =>
-      ask(repository, { method: 'PUT', path: `${path}/${id}`, body: bodyOf(text) }, signal),
-  };
-  await writeComment(comments, existing, comment);
+  await writeComment(send, { path, pathOf: (id) => `${path}/${id}`, edits: 'PUT', bodyOf }, existing, comment);
 }
 
 const pageIn: ApiHost['pageIn'] = ({ json }, page) => ({
@@ -111,9 +100,9 @@ export function createBitbucket(settings: HostSettings): Host {
     // A uuid needs no workspace, whose place must not be empty.
     pathOf: ({ name }, id) => `/repositories/${id === null ? name : `%7B%7D/${encodeURIComponent(id)}`}`,
     readRepository: (item) => foundIn(url, item),
-    async report(ask, repository, check, signal) {
+    async report(send, repository, check) {
       // A credential that may not write reports still writes statuses.
-      await writeReport(ask, repository, check, signal).catch((error: unknown) => {
+      await writeReport(send, repository, check).catch((error: unknown) => {
         if (!isRegistryError(error, 'unreachable')) throw error;
       });
       const body = {
@@ -125,7 +114,7 @@ export function createBitbucket(settings: HostSettings): Host {
         url: check.url ?? `${url}/${repository.name}/commits/${check.commit}`,
       };
       const path = `/repositories/${repository.name}/commit/${check.commit}/statuses/build`;
-      await ask(repository, { method: 'POST', path, body }, signal);
+      await send({ method: 'POST', path, body });
     },
     comment: commentOnPull,
   });

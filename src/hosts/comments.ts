@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Annotation, Check, CheckState, PullComment } from '../model/check.ts';
-import type { Ask } from './ask.ts';
+import type { Send } from './ask.ts';
 import type { HostRepository } from './host.ts';
 import { itemsIn, valueAt, textAt } from './payload.ts';
 
@@ -10,10 +10,12 @@ export interface HostComment {
   text: string;
 }
 
-/** Writes comments of one pull request. */
-export interface Comments {
-  create(text: string): Promise<unknown>;
-  update(id: number, text: string): Promise<unknown>;
+/** Where the comments of a pull request are in the API of a host, and one of them, and how they are sent. */
+interface CommentsAt {
+  path: string;
+  pathOf(id: number): string;
+  edits: 'PUT' | 'PATCH';
+  bodyOf?(text: string): object;
 }
 
 /** The comments in an answer of GitHub, Gitea or GitLab, which may be anything. */
@@ -26,32 +28,22 @@ export function commentsIn(json: unknown): HostComment[] {
 
 /** Writes the comment: edits the one that has its mark, unless it says the same, or else adds it. */
 export async function writeComment(
-  comments: Comments,
+  send: Send,
+  { path, pathOf, edits, bodyOf = (body) => ({ body }) }: CommentsAt,
   existing: readonly HostComment[],
   { mark, text, isOnlyEdit }: PullComment,
 ): Promise<void> {
   const match = existing.find((each) => each.text.includes(markOf(mark)));
   const whole = marked(text, mark);
-  if (match === undefined) await (isOnlyEdit ? undefined : comments.create(whole));
-  else if (match.text.trimEnd() !== whole) await comments.update(match.id, whole);
+  const body = bodyOf(whole);
+  if (match === undefined) await (isOnlyEdit ? undefined : send({ method: 'POST', path, body }));
+  else if (match.text.trimEnd() !== whole) await send({ method: edits, path: pathOf(match.id), body });
 }
 
-/** Writes the comment of a pull request where that is a comment of an issue, as on GitHub and Gitea. */
-export async function writeIssueComment(
-  ask: Ask,
-  repository: HostRepository,
-  existing: readonly HostComment[],
-  comment: PullComment,
-  signal: AbortSignal,
-): Promise<void> {
-  const issues = `/repos/${repository.name}/issues`;
-  const comments = {
-    create: (body: string) =>
-      ask(repository, { method: 'POST', path: `${issues}/${comment.number}/comments`, body: { body } }, signal),
-    update: (id: number, body: string) =>
-      ask(repository, { method: 'PATCH', path: `${issues}/comments/${id}`, body: { body } }, signal),
-  };
-  await writeComment(comments, existing, comment);
+/** Where the comments of a pull request are where they are those of an issue, as on GitHub and Gitea. */
+export function issueComments({ name }: HostRepository, number: number): CommentsAt {
+  const issues = `/repos/${name}/issues`;
+  return { path: `${issues}/${number}/comments`, pathOf: (id) => `${issues}/comments/${id}`, edits: 'PATCH' };
 }
 
 /**

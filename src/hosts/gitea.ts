@@ -12,7 +12,7 @@ import {
   isHmacOf,
 } from './payload.ts';
 import { createApiHost, foundOn, headRef, isGone, listComments, pullOn, type ApiHost } from './api-host.ts';
-import { createAsk, type HostSettings, type Ask } from './ask.ts';
+import { createAsk, type HostSettings, type Send } from './ask.ts';
 import {
   linkOf,
   shorten,
@@ -22,7 +22,8 @@ import {
   marked,
   noteMark,
   noteText,
-  writeIssueComment,
+  issueComments,
+  writeComment,
   commentsIn,
 } from './comments.ts';
 
@@ -49,7 +50,7 @@ export function createGitea(settings: HostSettings): Host {
       ['orgs', 'users'].map((kind) => `/${kind}/${encodeURIComponent(path)}/repos?limit=50&page=${page}`),
     pathOf: ({ name }, id) => (id === null ? `/repos/${name}` : `/repositories/${encodeURIComponent(id)}`),
     readRepository: (item) => foundOn(url, item),
-    report(ask, repository, check, signal) {
+    report(send, repository, check) {
       const body = {
         state: states[check.state],
         context: shortName(check.name, 255),
@@ -57,7 +58,7 @@ export function createGitea(settings: HostSettings): Host {
         ...linkOf(check, 'target_url'),
       };
       const path = `/repos/${repository.name}/statuses/${check.commit}`;
-      return ask(repository, { method: 'POST', path, body }, signal);
+      return send({ method: 'POST', path, body });
     },
     comment: commentOnPull,
   });
@@ -103,29 +104,22 @@ function readHint(delivery: Delivery): Hint {
  * (https://docs.gitea.com/api/, `issueCreateComment` and `repoCreatePullReview`). A review cannot
  * be edited, so another one takes its place when the findings differ.
  */
-async function commentOnPull(
-  ask: Ask,
-  repository: HostRepository,
-  comment: PullComment,
-  signal: AbortSignal,
-): Promise<void> {
+async function commentOnPull(send: Send, repository: HostRepository, comment: PullComment): Promise<void> {
   const { number, mark, commit, notes } = comment;
-  const root = `/repos/${repository.name}`;
-  const { json } = await ask(repository, { method: 'GET', path: `${root}/issues/${number}/comments` }, signal);
-  await writeIssueComment(ask, repository, commentsIn(json), comment, signal);
-
-  const reviews = `${root}/pulls/${number}/reviews`;
-  const pathAt = (page: number) => `${reviews}?limit=50&page=${page}`;
-  const existing = commentsIn(await listComments(ask, repository, { pageIn, pathAt }, signal));
+  const comments = issueComments(repository, number);
+  const { json } = await send({ method: 'GET', path: comments.path });
+  await writeComment(send, comments, commentsIn(json), comment);
+  const reviews = `/repos/${repository.name}/pulls/${number}/reviews`;
+  const existing = commentsIn(await listComments(send, pageIn, (page) => `${reviews}?limit=50&page=${page}`));
   const wanted = noteMark(mark, notes);
   const earlier = existing.filter((each) => isNote(each, mark));
   if (notes.length > 0 && !earlier.some(({ text }) => text.includes(wanted))) {
     const lines = notes.map((note) => ({ path: note.path, new_position: note.line, body: noteText(note) }));
     const body = { event: 'COMMENT', commit_id: commit, body: marked('Findings', wanted), comments: lines };
-    await ask(repository, { method: 'POST', path: reviews, body }, signal);
+    await send({ method: 'POST', path: reviews, body });
   }
   for (const { id, text } of earlier) {
     if (notes.length > 0 && text.includes(wanted)) continue;
-    await ask(repository, { method: 'DELETE', path: `${reviews}/${id}`, isDone: isGone }, signal);
+    await send({ method: 'DELETE', path: `${reviews}/${id}`, isDone: isGone });
   }
 }

@@ -1,7 +1,7 @@
 import type { Octokit } from '@octokit/rest';
 import type { Annotation, Check, CheckState } from '../model/check.ts';
 import { ownerOf, isRefusal, createSpeakers } from './github-client.ts';
-import { commentsIn, linkOf, shorten, statesOf, writeIssueComment } from './comments.ts';
+import { commentsIn, linkOf, shorten, statesOf, issueComments, writeComment } from './comments.ts';
 import { inTime, type HostSettings } from './ask.ts';
 import type { Host, Delivery, Hint } from './host.ts';
 import {
@@ -154,7 +154,7 @@ export function createGitHub(settings: HostSettings): Host {
     },
     pathOf: ({ name }, id) => (id === null ? `/repos/${name}` : `/repositories/${encodeURIComponent(id)}`),
     readRepository: (item) => foundOn(url, item),
-    async report(_ask, repository, check, signal) {
+    async report(_send, repository, check, signal) {
       const { client, appId } = (await speakers.find(repository, signal))!;
       await speakers.ask(repository, async () => {
         const isWritten =
@@ -164,11 +164,10 @@ export function createGitHub(settings: HostSettings): Host {
       });
     },
     // An app's findings are annotations of its check runs already.
-    async comment(ask, repository, comment, signal) {
-      const path = `/repos/${repository.name}/issues/${comment.number}/comments`;
-      const pathAt = (page: number) => `${path}?per_page=${pageLength}&page=${page}`;
-      const existing = commentsIn(await listComments(ask, repository, { pageIn, pathAt }, signal));
-      await writeIssueComment(ask, repository, existing, comment, signal);
+    async comment(send, repository, comment) {
+      const comments = issueComments(repository, comment.number);
+      const pathAt = (page: number) => `${comments.path}?per_page=${pageLength}&page=${page}`;
+      await writeComment(send, comments, commentsIn(await listComments(send, pageIn, pathAt)), comment);
     },
   });
   return {

@@ -1,5 +1,5 @@
 import type { Annotation, PullComment } from '../model/check.ts';
-import { createAsk, type Ask, type HostSettings } from './ask.ts';
+import { createAsk, type Send, type HostSettings } from './ask.ts';
 import {
   isNote,
   marked,
@@ -35,42 +35,30 @@ import { asFound, createApiHost, isGone, listComments, type ApiHost } from './ap
  * Writes the comment of a merge request as a note, and its findings as discussions at their lines
  * (https://docs.gitlab.com/api/notes/, https://docs.gitlab.com/api/discussions/).
  */
-async function commentOnMergeRequest(
-  ask: Ask,
-  repository: HostRepository,
-  comment: PullComment,
-  signal: AbortSignal,
-): Promise<void> {
-  const request = `/projects/${encodeURIComponent(repository.name)}/merge_requests/${comment.number}`;
-  const notes = `${request}/notes`;
-  const pathAt = (page: number) => `${notes}?sort=asc&order_by=created_at&per_page=100&page=${page}`;
-  const existing = commentsIn(await listComments(ask, repository, { pageIn, pathAt }, signal));
-  const comments = {
-    create: (body: string) => ask(repository, { method: 'POST', path: notes, body: { body } }, signal),
-    update: (id: number, body: string) =>
-      ask(repository, { method: 'PUT', path: `${notes}/${id}`, body: { body } }, signal),
-  };
-  const earlier = existing.filter((each) => isNote(each, comment.mark));
-  await writeComment(
-    comments,
-    existing.filter((each) => !earlier.includes(each)),
-    comment,
+async function commentOnMergeRequest(send: Send, { name }: HostRepository, comment: PullComment): Promise<void> {
+  const request = `/projects/${encodeURIComponent(name)}/merge_requests/${comment.number}`;
+  const path = `${request}/notes`;
+  const pathAt = (page: number) => `${path}?sort=asc&order_by=created_at&per_page=100&page=${page}`;
+  const existing = commentsIn(await listComments(send, pageIn, pathAt));
+  const [earlier = [], others = []] = [true, false].map((is) =>
+    existing.filter((each) => isNote(each, comment.mark) === is),
   );
+  await writeComment(send, { path, pathOf: (id) => `${path}/${id}`, edits: 'PUT' }, others, comment);
   const wanted = new Map(comment.notes.map((note) => [noteMark(comment.mark, [note]), note]));
   for (const { id, text } of earlier) {
     const mark = [...wanted.keys()].find((each) => text.includes(each));
     if (mark !== undefined) wanted.delete(mark);
-    else await ask(repository, { method: 'DELETE', path: `${notes}/${id}`, isDone: isGone }, signal);
+    else await send({ method: 'DELETE', path: `${path}/${id}`, isDone: isGone });
   }
   if (wanted.size === 0) return;
-  const { json } = await ask(repository, { method: 'GET', path: request }, signal);
+  const { json } = await send({ method: 'GET', path: request });
   const refs = (name: string) => textAt(json, 'diff_refs', name);
   // Somebody pushed meanwhile: the check of the newer head writes the notes.
   if (refs('head_sha') !== comment.commit) return;
   const shas = { base_sha: refs('base_sha'), start_sha: refs('start_sha'), head_sha: refs('head_sha') };
   for (const [mark, note] of wanted) {
     const body = { body: marked(noteText(note), mark), position: { ...shas, ...positionOf(note) } };
-    await ask(repository, { method: 'POST', path: `${request}/discussions`, body, isDone: isOutside }, signal);
+    await send({ method: 'POST', path: `${request}/discussions`, body, isDone: isOutside });
   }
 }
 
@@ -125,7 +113,7 @@ export function createGitLab(settings: HostSettings): Host {
     },
     pathOf: ({ name }, id) => `/projects/${encodeURIComponent(id ?? name)}`,
     readRepository: (item) => foundIn(url, item),
-    report(ask, repository, check, signal) {
+    report(send, repository, check) {
       const path = `/projects/${encodeURIComponent(repository.name)}/statuses/${check.commit}`;
       const body = {
         state: states[check.state],
@@ -135,7 +123,7 @@ export function createGitLab(settings: HostSettings): Host {
       };
       // GitLab rejects a repeated `running` status.
       const isDone = (status: number, text: string) => status === 400 && text.includes('Cannot transition status');
-      return ask(repository, { method: 'POST', path, body, isDone }, signal);
+      return send({ method: 'POST', path, body, isDone });
     },
     comment: commentOnMergeRequest,
   });
