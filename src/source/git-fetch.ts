@@ -1,4 +1,4 @@
-import { isUnadvertised, runGit } from './command.ts';
+import { isUnadvertised, runGit, type GitResult } from './command.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { ReadOptions } from './git-objects.ts';
 import { packBytes } from './scratch.ts';
@@ -31,25 +31,19 @@ export async function fetchInto(
   repository: string,
   transport: Transport,
   request: FetchRequest,
-  { sizeLimit, counted }: FetchLimit,
+  limit: FetchLimit,
 ): Promise<boolean> {
   const { location, signal } = transport;
-  const watch = watchSize([repository, ...counted], sizeLimit, () => tooLarge(location.url, sizeLimit));
-  try {
-    const { ok } = await transport.run({
+  return withinLimit(repository, location.url, limit, signal, (stopped) =>
+    transport.run({
       folder: repository,
       args: (url) => [...fetchArguments(transport), ...request.options, '--', url, ...request.wants],
       ...(request.config === undefined ? {} : { config: request.config }),
       ...(request.input === undefined ? {} : { input: request.input }),
       expects: (stderr) => isUnadvertised(stderr) || request.expects?.(stderr) === true,
-      signal: AbortSignal.any([signal, watch.signal]),
-    });
-    await watch.check();
-    watch.signal.throwIfAborted();
-    return ok;
-  } finally {
-    watch.stop();
-  }
+      signal: stopped,
+    }),
+  );
 }
 
 /**
@@ -60,18 +54,10 @@ export async function indexPack(
   { folder, searchPath, signal }: ReadOptions,
   { url }: { url: string },
   pack: AsyncIterable<Buffer>,
-  { sizeLimit, counted }: FetchLimit,
+  limit: FetchLimit,
 ): Promise<boolean> {
-  const watch = watchSize([folder, ...counted], sizeLimit, () => tooLarge(url, sizeLimit));
-  try {
-    const command = { args: ['index-pack', '--stdin'], folder, protocols: 'none', input: pack, searchPath };
-    const { ok } = await runGit({ ...command, signal: AbortSignal.any([signal, watch.signal]) });
-    await watch.check();
-    watch.signal.throwIfAborted();
-    return ok;
-  } finally {
-    watch.stop();
-  }
+  const command = { args: ['index-pack', '--stdin'], folder, protocols: 'none', input: pack, searchPath };
+  return withinLimit(folder, url, limit, signal, (stopped) => runGit({ ...command, signal: stopped }));
 }
 
 // The settings of a local repository must not decide what can be fetched.
@@ -88,18 +74,29 @@ function fetchArguments({ location }: Transport): string[] {
   ];
 }
 
-function watchSize(repositories: readonly string[], limit: number, reason: () => RegistryError) {
-  const controller = new AbortController();
+/** Runs git on a scratch repository, and returns whether it succeeded. Stops it where its packs exceed the limit. */
+async function withinLimit(
+  repository: string,
+  url: string,
+  { sizeLimit, counted }: FetchLimit,
+  signal: AbortSignal,
+  run: (stopped: AbortSignal) => Promise<GitResult>,
+): Promise<boolean> {
+  const over = new AbortController();
   async function check(): Promise<void> {
-    const sizes = await Promise.all(repositories.map(packBytes));
-    if (sizes.reduce((sum, size) => sum + size, 0) > limit) controller.abort(reason());
+    const sizes = await Promise.all([repository, ...counted].map(packBytes));
+    if (sizes.reduce((sum, size) => sum + size, 0) > sizeLimit) over.abort(tooLarge(url, sizeLimit));
   }
   // If the size cannot be measured, the fetch is stopped, since the limit cannot be enforced.
-  const measure = (): void => {
-    check().catch((error: unknown) => controller.abort(error));
-  };
-  const timer = setInterval(measure, 200);
-  return { signal: controller.signal, check, stop: () => clearInterval(timer) };
+  const timer = setInterval(() => void check().catch((error: unknown) => over.abort(error)), 200);
+  try {
+    const { ok } = await run(AbortSignal.any([signal, over.signal]));
+    await check();
+    over.signal.throwIfAborted();
+    return ok;
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 function tooLarge(url: string, limit: number): RegistryError {
