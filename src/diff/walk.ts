@@ -29,26 +29,7 @@ export interface Unit {
 export type Both<Thing> = readonly [before: Thing, after: Thing];
 
 /** One comparison at work. */
-export interface Walk {
-  before: Side;
-  after: Side;
-  rules: ChangeRules;
-  /** As in `Published`. Null: it cannot be read. */
-  told: Side | null | undefined;
-  /** Whether two values are equal, with everything that they refer to. */
-  same: Same;
-  /**
-   * Adds a pair below a unit. `run` finds its changes, once per key. It runs later, so that a long
-   * chain of references needs no deep stack.
-   */
-  below(parent: Unit, key: string, run: (unit: Unit) => void): Unit;
-  /** Runs something when all pairs were compared, and after what such runs before it reported: it may ask what changed below a unit. */
-  later(run: (mayDo: MayDo) => void): void;
-  /** Counts steps. Throws `TooMuch` when there were too many. */
-  spend(steps: number): void;
-  /** Finds the changes of all pairs. */
-  finish(): void;
-}
+export type Walk = ReturnType<typeof createWalk>;
 
 /** Whether what changed below a unit may have an effect. `unknown`: whether something cannot be judged. */
 export type MayDo = (effect: 'narrows' | 'widens' | 'unknown', unit: Unit) => boolean;
@@ -60,13 +41,15 @@ export class TooMuch extends Error {}
 const maxSteps = 1_000_000;
 const maxFacts = 20_000;
 
-export function createWalk(before: Side, after: Side, rules: ChangeRules, told?: Side | null): Walk {
+/** `told`: as in `Published`; null: it cannot be read. */
+export function createWalk(before: Side, after: Side, rules: ChangeRules, told?: Side | null) {
   const units = new Map<string, Unit>();
   const queue: (() => void)[] = [];
   const last: ((mayDo: MayDo) => void)[] = [];
   let steps = 0;
   let facts = 0;
-  const spend = (more: number) => {
+  /** Counts steps. Throws `TooMuch` when there were too many. */
+  const spend = (more: number): void => {
     steps += more;
     if (steps > maxSteps) throw new TooMuch('The documents are too large to be compared.');
   };
@@ -75,9 +58,14 @@ export function createWalk(before: Side, after: Side, rules: ChangeRules, told?:
     after,
     rules,
     told,
+    /** Whether two values are equal, with everything that they refer to. */
     same: createSame(before, after, spend),
     spend,
-    below(parent, key, run) {
+    /**
+     * Adds a pair below a unit. `run` finds its changes, once per key. It runs later, so that a long
+     * chain of references needs no deep stack.
+     */
+    below(parent: Unit, key: string, run: (unit: Unit) => void): Unit {
       const existing = units.get(key);
       const unit = existing ?? createUnit();
       parent.children.push(unit);
@@ -91,10 +79,12 @@ export function createWalk(before: Side, after: Side, rules: ChangeRules, told?:
       });
       return unit;
     },
-    later(run) {
+    /** Runs something when all pairs were compared, and after what such runs before it reported: it may ask what changed below a unit. */
+    later(run: (mayDo: MayDo) => void): void {
       last.push(run);
     },
-    finish() {
+    /** Finds the changes of all pairs. */
+    finish(): void {
       for (let at = 0; at < queue.length; at++) queue[at]!();
       while (last.length > 0) {
         const all = [...units.values()];

@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache';
-import type { RecordChanges } from '../store/refs.ts';
+import type { Refs } from '../store/refs.ts';
 
 // All answers that are remembered in memory are here, with one rule: an answer that was made of
 // records is valid while the logs of those records have no newer entry. What depends on its key
 // alone, such as on a digest in it, is always valid.
 
 /** The names of the logs that an answer rests on: see `logsOf`. Empty: it depends on its key alone. */
-export type Logs = Parameters<RecordChanges['tip']>[0];
+export type Logs = Parameters<Refs['tip']>[0];
 
 /** The logs of an organization's records: its own, and the registry's, which has the keys. */
 export function logsOf(org: string): Logs {
@@ -54,7 +54,7 @@ export interface AnswerCache {
   use(): MemoryUse;
 }
 
-type Tips = Pick<RecordChanges, 'tip' | 'follow'>;
+type Tips = Pick<Refs, 'tip' | 'follow'>;
 
 interface Entry {
   answer: unknown;

@@ -6,23 +6,8 @@ import { formatHtml, imageHtml, markup, isSafeLink, nothing, trustHtml, type Htm
 import { firstParagraph, shorten } from './markdown.ts';
 import { tagsToMarkdown } from './tags-to-markdown.ts';
 
-/**
- * Renders the Markdown texts of one document. `level`: the level of its first headings (3: `<h3>`), however many `#`
- * they have; deeper ones follow without a gap, down to `<h6>`.
- */
-export interface Descriptions {
-  /** Blocks in `<div class="description">`; nothing for an empty text. */
-  block(text: string, level: number): Html;
-  /** The same for the text whose headings have anchors. */
-  main(text: string, level: number): Html;
-  /** For a list item: a single plain paragraph has no wrapper. */
-  brief(text: string): Html;
-  /**
-   * The text on one line, without links, for a place that is itself clicked; of a long text its first
-   * paragraph without marks. `isWhole`: whether nothing is missing.
-   */
-  line(text: string): { html: Html; isWhole: boolean };
-}
+/** See `createDescriptions`. */
+export type Descriptions = ReturnType<typeof createDescriptions>;
 
 /** Longest description, in characters. The rest is cut. */
 const blockLength = 60_000;
@@ -70,8 +55,11 @@ export interface Around {
   imageOf?(address: string): ShownImage | null;
 }
 
-/** `headings`: those of the text for `main`. */
-export function createDescriptions(around: Around, headings: readonly Heading[] = []): Descriptions {
+/**
+ * Renders the Markdown texts of one document. `level`: the level of its first headings (3: `<h3>`), however many `#`
+ * they have; deeper ones follow without a gap, down to `<h6>`. `headings`: those of the text for `main`.
+ */
+export function createDescriptions(around: Around, headings: readonly Heading[] = []) {
   const markdown = createMarkdown(around);
   // By level and text: a text that many parts of a document share is rendered once.
   const perLevel = new Map<number, Map<string, Html>>();
@@ -87,17 +75,23 @@ export function createDescriptions(around: Around, headings: readonly Heading[] 
     return rendered.getOrInsertComputed(text, () => render(text, length, { level }));
   }
 
+  /** As `block`, for the text whose headings have anchors. */
   function main(text: string, level: number): Html {
     if (headings.length === 0) return block(text, level);
     return markup`<div class="description">${render(text, blockLength, { level, headings: [...headings] })}</div>`;
   }
 
+  /** Blocks in `<div class="description">`; nothing for an empty text. */
   function block(text: string, level: number): Html {
     return text.trim() === ''
       ? nothing
       : markup`<div class="description">${renderOnce(text, level, blockLength)}</div>`;
   }
 
+  /**
+   * The text on one line, without links, for a place that is itself clicked; of a long text its first
+   * paragraph without marks. `isWhole`: whether nothing is missing.
+   */
   function line(text: string): { html: Html; isWhole: boolean } {
     const words = text.trim();
     if (isPlain(words) || words === '')
@@ -114,7 +108,8 @@ export function createDescriptions(around: Around, headings: readonly Heading[] 
     block,
     main,
     line,
-    brief: (text) => (text.trim() === '' ? nothing : renderOnce(text.trim(), 7, briefLength)),
+    /** For a list item: a single plain paragraph has no wrapper. */
+    brief: (text: string): Html => (text.trim() === '' ? nothing : renderOnce(text.trim(), 7, briefLength)),
   };
 }
 

@@ -1,116 +1,20 @@
 import { placeOf } from '../model/record-places.ts';
 import type { Bucket } from './bucket.ts';
-import type { Generation, Records, RecordsOptions } from './records.ts';
-import type { Head } from './log/heads.ts';
-import { type DamagedLog, type Logs, createLogs } from './log/organization-logs.ts';
-import type { Projection } from './log/state.ts';
-import type { LoggedChange, Noted, PastGeneration } from './log/history.ts';
-import { assertName, createWork, type Work } from './work.ts';
+import type { Decide, Generation, Records, RecordsOptions, UpdateOptions } from './records.ts';
+import { createLogs } from './log/organization-logs.ts';
+import type { PastGeneration } from './log/history.ts';
+import { assertName, createWork } from './work.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 
-/** Lists of records. */
-export interface RecordLists {
-  /** Yields the names with the prefix (after the name `after`) in order. */
-  list(prefix: string, after?: string): AsyncIterable<string>;
-
-  /** Every record in logs with the prefix, which ends with a slash, by name. Do not change the array. */
-  all<T>(prefix: string): Promise<readonly Generation<T>[]>;
-
-  /**
-   * Reads what other processes changed of records with the prefix a moment ago. Rejects with
-   * `corrupt` if a log with such records is damaged: then not all of them are known.
-   */
-  refresh(prefix: string): Promise<void>;
-}
-
-/** What happened to records that are kept in a log. */
-export interface RecordHistory {
-  /**
-   * Yields every generation of a record in a log, newest first. Throws `corrupt` if an entry of the
-   * log is damaged or gone.
-   */
-  history<T>(name: string): AsyncIterable<PastGeneration<T>>;
-
-  /**
-   * Returns all changes of an organization's records in its log, oldest first and without their
-   * values. The first call reads the whole log.
-   */
-  trail(organization: string): Promise<readonly Noted[]>;
-
-  /**
-   * Yields the changes in an organization's log after the entry with this number (0: all), oldest
-   * first. Throws `corrupt` if an entry is damaged or gone.
-   */
-  changesSince(organization: string, entry: number): AsyncIterable<LoggedChange>;
-
-  /**
-   * Returns what is made of all records of an organization, or of those that belong to none (null).
-   * It is kept up to date in memory and changes with them, so read it at once.
-   */
-  projected<V>(organization: string | null, projection: Projection<V>): Promise<V>;
-}
-
-/** Tells whether records changed. */
-export interface RecordChanges {
-  /**
-   * The sum of the numbers of these logs' newest entries: while it is the same, so is every record in
-   * them. Null if what others appended is not known without waiting. For answers at once.
-   */
-  tip(logs: Logs): number | null;
-
-  /** As `tip`, after reading what others appended. */
-  follow(logs: Logs): Promise<number>;
-
-  /**
-   * Calls the listener with each name appended to through this object, once it is durable. Returns
-   * a function that stops it. Appends of other processes are not reported. A listener must not
-   * throw.
-   */
-  watch(listener: (name: string) => void): () => void;
-}
-
-/** Whether the logs are whole. */
-export interface LogHealth {
-  /** The logs of which this process knows that they are damaged. They are served up to the damage, and refuse changes. */
-  damages(): readonly DamagedLog[];
-
-  /** Looks at every log, so that `damages` and `check` know of all. For the start of a server. */
-  examine(): Promise<void>;
-
-  /** Reads the registry's log, and those whose last read failed. Rejects as a request for what is in them does. */
-  check(): Promise<void>;
-
-  /**
-   * How far an organization's log and the registry's reach, as far as they are in memory. Kept with an
-   * answer, it shows later whether the logs still have what the answer tells of.
-   */
-  heads(organization: string): readonly Head[];
-
-  /** Rejects with `corrupt` if a log does not reach as far as one of these heads. */
-  assertReached(heads: readonly Head[]): Promise<void>;
-}
+/** See `createRefs`. */
+export type Refs = Omit<ReturnType<typeof createRefs>, 'use' | 'settle'>;
 
 /**
  * All records of a registry (design §5). `placeOf` says which are in a log, where every generation
  * is kept and none is ever lost or changed, and which expire. A name is never the parent of another
  * (`a/b` and `a/b/c`). An invalid name throws a TypeError.
  */
-export interface Refs extends Records, RecordLists, RecordHistory, RecordChanges, LogHealth {
-  /** Deletes expired records (`Work.sweep`). */
-  sweep: Work['sweep'];
-
-  /**
-   * The time of the newest entry in the logs that were opened, as they were at first (milliseconds since 1970; 0: none):
-   * so late it was before this process began.
-   */
-  writtenUntil(): number;
-}
-
-/** Creates the records on a bucket. */
-export function createRefs(
-  bucket: Bucket,
-  options: RecordsOptions,
-): Refs & Pick<ReturnType<typeof createLogs>, 'use' | 'settle'> {
+export function createRefs(bucket: Bucket, options: RecordsOptions) {
   const listeners = new Set<(name: string) => void>();
   const changed = (name: string): void => {
     for (const listener of listeners) listener(name);
@@ -124,35 +28,47 @@ export function createRefs(
 
   return {
     ...log,
-    async read(name) {
+    async read<T>(name: string): Promise<Generation<T> | null> {
       assertName(name);
       return recordsOf(name).read(name);
     },
-    async readFresh(name) {
+    async readFresh<T>(name: string): Promise<Generation<T> | null> {
       assertName(name);
       return recordsOf(name).readFresh(name);
     },
-    async update(name, decide, newest) {
+    async update<T>(name: string, decide: Decide<T>, newest?: UpdateOptions): Promise<Generation<T> | null> {
       assertName(name);
       return recordsOf(name).update(name, decide, newest);
     },
-    newest: (prefix, after) => recordsOf(prefix).newest(prefix, after),
-    async *list(prefix, after) {
+    newest: (prefix: string, after?: string) => recordsOf(prefix).newest(prefix, after),
+    /** Yields the names with the prefix (after the name `after`) in order. */
+    async *list(prefix: string, after?: string): AsyncGenerator<string> {
       for await (const { name } of recordsOf(prefix).newest(prefix, after)) yield name;
     },
-    async *history(name) {
+    /**
+     * Yields every generation of a record in a log, newest first. Throws `corrupt` if an entry of the
+     * log is damaged or gone.
+     */
+    async *history<T>(name: string): AsyncGenerator<PastGeneration<T>> {
       assertName(name);
       if (placeOf(name).kept === 'days') throw new TypeError(`A record that expires has no history: ${name}`);
-      yield* log.history(name);
+      yield* log.history<T>(name);
     },
-    async all<T>(prefix: string) {
+    /** Every record in logs with the prefix, which ends with a slash, by name. Do not change the array. */
+    async all<T>(prefix: string): Promise<readonly Generation<T>[]> {
       if (placeOf(prefix).kept === 'days') throw new TypeError(`Records that expire are not listed whole: ${prefix}`);
       return log.all<T>(prefix);
     },
-    watch(listener) {
+    /**
+     * Calls the listener with each name appended to through this object, once it is durable. Returns
+     * a function that stops it. Appends of other processes are not reported. A listener must not
+     * throw.
+     */
+    watch(listener: (name: string) => void): () => void {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
+    /** Deletes expired records (`Work.sweep`). */
     sweep: work.sweep,
   };
 }

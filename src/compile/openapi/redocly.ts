@@ -32,22 +32,8 @@ export function pointerOf(origin: Origin): string {
   return origin.parent === null ? '' : joinPointer(pointerOf(origin.parent), origin.key);
 }
 
-/** The collected files for redocly: copies that it may change, and the origin of each node. */
-export interface Tree {
-  resolver: BaseResolver;
-  /**
-   * Returns a file as a redocly document, always the same one. Throws if the file cannot be used.
-   */
-  documentOf(path: string): Document;
-  /** The origin of each node in these documents. Nodes that redocly created have none. */
-  origins: ReadonlyMap<object, Origin>;
-  /** Paths of the requested files, including missing and invalid ones. */
-  used: ReadonlySet<string>;
-  /** The number of files that were returned. */
-  served(): number;
-  /** Gives the members of examples their names back. */
-  uncover(): void;
-}
+/** See `createTree`. */
+export type Tree = ReturnType<typeof createTree>;
 
 const root = '/tree/';
 
@@ -59,10 +45,15 @@ export function treePath(absoluteRef: string): string {
   return absoluteRef.startsWith(root) ? absoluteRef.slice(root.length) : absoluteRef;
 }
 
-/** Serves the parsed files to redocly from memory, so that it reads, fetches and parses nothing. Rules read `value`. */
-export function createTree({ files }: Pick<KindInput, 'files'>, reads: 'value' | 'exact' = 'value'): Tree {
+/**
+ * Serves the parsed files to redocly from memory, so that it reads, fetches and parses nothing: copies that it may
+ * change. Rules read `value`.
+ */
+export function createTree({ files }: Pick<KindInput, 'files'>, reads: 'value' | 'exact' = 'value') {
+  /** The origin of each node in these documents. Nodes that redocly created have none. */
   const origins = new Map<object, Origin>();
   const documents = new Map<string, Document>();
+  /** Paths of the requested files, including missing and invalid ones. */
   const used = new Set<string>();
 
   /** Files by the absolute `$id` of the schema that they are. */
@@ -95,6 +86,7 @@ export function createTree({ files }: Pick<KindInput, 'files'>, reads: 'value' |
     return node;
   }
 
+  /** Gives the members of examples their names back. */
   function uncover(): void {
     for (const { node, members } of covered) {
       for (const key of Object.keys(node)) delete node[key];
@@ -102,6 +94,7 @@ export function createTree({ files }: Pick<KindInput, 'files'>, reads: 'value' |
     }
   }
 
+  /** Returns a file as a redocly document, always the same one. Throws if the file cannot be used. */
   function documentOf(path: string): Document {
     const before = documents.get(path);
     if (before) return before;
@@ -138,7 +131,9 @@ export function createTree({ files }: Pick<KindInput, 'files'>, reads: 'value' |
     }
   }
 
-  return { resolver: new TreeResolver(), documentOf, origins, used, served: () => documents.size, uncover };
+  /** The number of files that were returned. */
+  const served = (): number => documents.size;
+  return { resolver: new TreeResolver(), documentOf, origins, used, served, uncover };
 }
 
 /** Creates a redocly configuration from its own rules, with no user input or foreign plugins. */

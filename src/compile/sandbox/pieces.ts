@@ -29,23 +29,16 @@ export function* inPieces<M extends object>(message: M): Generator<Piece | Slim<
   yield large.length === 0 ? message : { ...slim, large };
 }
 
-/** Puts the pieces together that one side of a channel receives. */
-export interface Assembler {
-  /** Takes a piece. False if it is none that can come next, or if there are more than `most` bytes. */
-  take(piece: Piece): boolean;
-  /** The message with the bytes whose pieces came before it, or null if they are others than it says. */
-  complete<M extends object>(message: Slim<M>): M | null;
-}
-
-/** Creates an assembler for at most so many bytes before a message. */
-export function createAssembler(most = Infinity): Assembler {
+/** Creates what puts the pieces together that one side of a channel receives: at most so many bytes before a message. */
+export function createAssembler(most = Infinity) {
   let wholes: Uint8Array[] = [];
   let total = 0;
   /** Bytes of the last whole that are there. */
   let filled = 0;
 
   return {
-    take({ of, bytes }) {
+    /** Takes a piece. False if it is none that can come next, or if there are more than `most` bytes. */
+    take({ of, bytes }: Piece): boolean {
       let whole = wholes.at(-1);
       if (whole === undefined || filled === whole.byteLength) {
         if (total + of > most) return false;
@@ -59,7 +52,8 @@ export function createAssembler(most = Infinity): Assembler {
       filled += bytes.byteLength;
       return true;
     },
-    complete({ large, ...message }) {
+    /** The message with the bytes whose pieces came before it, or null if they are others than it says. */
+    complete<M extends object>({ large, ...message }: Slim<M>): M | null {
       const taken = wholes;
       const isWhole = filled === (taken.at(-1)?.byteLength ?? 0) && taken.length === (large?.length ?? 0);
       wholes = [];

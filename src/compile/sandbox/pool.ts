@@ -33,26 +33,10 @@ export interface PoolOptions {
   trade?: Trade;
 }
 
-/** Sandboxed processes that do jobs for all organizations. */
-export interface Pool {
-  /**
-   * Does a job in a sandbox. If the sandbox is lost, does it once more in a new one; likewise if
-   * its memory was full and other documents had used it before. `newLoad` makes the loader of each
-   * attempt. Rejects with `unavailable` if both attempts are lost or one hung, and as the queue does.
-   */
-  run<T extends JobType>(
-    job: Job<T>,
-    limits: CompileLimits,
-    turn: Turn,
-    newLoad?: () => JobOptions['load'],
-  ): Promise<Ended<T>>;
-  /** Starts a sandbox for the next job, unless there is one. */
-  prepare(memoryMegabytes: number): void;
-  /** Rejects new and running jobs, and ends the sandboxes. */
-  close(): Promise<void>;
-}
+/** See `createPool`. */
+export type Pool = ReturnType<typeof createPool>;
 
-/** Creates a pool. Starts nothing yet. */
+/** Creates a pool of sandboxed processes that do jobs for all organizations. Starts nothing yet. */
 export function createPool({
   children,
   hasSpare = false,
@@ -60,7 +44,7 @@ export function createPool({
   mode,
   codeFolder,
   trade = 'all',
-}: PoolOptions): Pool {
+}: PoolOptions) {
   const queue = createFairQueue(children);
   const snapshot = openStartSnapshot(codeFolder, { makesNow: hasSpare, trade: trade === 'functions' ? 'all' : trade });
   /** Those that wait for a job, also while they start. */
@@ -69,6 +53,11 @@ export function createPool({
   const workingFor = new Map<string, number>();
   const closing = new AbortController();
 
+  /**
+   * Does a job in a sandbox. If the sandbox is lost, does it once more in a new one; likewise if
+   * its memory was full and other documents had used it before. `newLoad` makes the loader of each
+   * attempt. Rejects with `unavailable` if both attempts are lost or one hung, and as the queue does.
+   */
   async function run<T extends JobType>(
     job: Job<T>,
     limits: CompileLimits,
@@ -138,10 +127,12 @@ export function createPool({
 
   return {
     run,
-    prepare(memoryMegabytes) {
+    /** Starts a sandbox for the next job, unless there is one. */
+    prepare(memoryMegabytes: number): void {
       if (idle.length === 0) startIdle(memoryMegabytes);
     },
-    async close() {
+    /** Rejects new and running jobs, and ends the sandboxes. */
+    async close(): Promise<void> {
       closing.abort(new RegistryError('unavailable', 'The compiler is shutting down.'));
       await queue.onIdle();
       snapshot.close();

@@ -15,22 +15,12 @@ export function besideOwnCode(): string | null {
 }
 
 /**
- * The startup snapshot of a build: the memory of a sandbox that has loaded its program, so that others
- * start from it in a fifth of the time. It holds for one version of Node and one kind of processor, so
- * it is made where it is used, by a process that gets no documents.
+ * Opens the startup snapshot of a build in a folder (null: none): the memory of a sandbox that has loaded its
+ * program, so that others start from it in a fifth of the time. It holds for one version of Node and one kind of
+ * processor, so it is made where it is used, by a process that gets no documents. `makesNow`: does not wait until it is
+ * closed.
  */
-export interface StartSnapshot {
-  /** The file, or null: there is none yet, or another user could have written it. */
-  find(): Promise<string | null>;
-  /** Has it made in the background if it was missed. Does not wait for it. */
-  close(): void;
-}
-
-/** Opens the snapshot in a folder; null for none. `makesNow`: does not wait until it is closed. */
-export function openStartSnapshot(
-  root: string | null,
-  { makesNow, trade }: { makesNow: boolean; trade: Trade },
-): StartSnapshot {
+export function openStartSnapshot(root: string | null, { makesNow, trade }: { makesNow: boolean; trade: Trade }) {
   let snapshot: string | null = null;
   let missed: string | null = null;
   let isMaking = false;
@@ -56,7 +46,8 @@ export function openStartSnapshot(
   }
 
   return {
-    async find() {
+    /** The file, or null: there is none yet, or another user could have written it. */
+    async find(): Promise<string | null> {
       if (root === null || !isBuilt) return null;
       // Without it sandboxes start all the same, only later.
       snapshot ??= await look(root).catch(() => null);
@@ -65,6 +56,7 @@ export function openStartSnapshot(
       await utimes(snapshot, new Date(), new Date()).catch(() => undefined);
       return snapshot;
     },
+    /** Has it made in the background if it was missed. Does not wait for it. */
     close: make,
   };
 }

@@ -8,21 +8,6 @@ import { readTitle, readUsage, type Usage } from './process-usage.ts';
  */
 export type Breach = 'processor' | 'rule' | 'memory' | 'stalled';
 
-/** What the watch reports. */
-export interface Watcher {
-  /** Called once, with the first limit that the job exceeds. */
-  exceeded(breach: Breach): void;
-  /** Called at each look, with the seconds of CPU time that the job has used. */
-  used?(seconds: number): void;
-}
-
-export interface Watch {
-  /** Stops the clock while the sandbox waits for the parent. */
-  pause(): void;
-  resume(): void;
-  end(): void;
-}
-
 const lookMilliseconds = 200;
 /** A job that does nothing is ended after this many times its CPU time. */
 const patience = 10;
@@ -44,15 +29,16 @@ export const ruleSeconds = 60;
  * limit of seconds is one of CPU time, so that a busy machine stops nothing that goes on. A process that
  * has hardly used any after ten times as many seconds counts as stalled. On systems that do not report
  * CPU time (macOS, Windows), elapsed time counts instead, and only V8's heap is limited. `pidOf`: the
- * process, which bwrap may report late.
+ * process, which bwrap may report late. `exceeded` is called once, with the first limit that it exceeds; `used` at
+ * each look, with the seconds of CPU time that it has used.
  */
 export function watchLimits(
   pidOf: () => number | undefined,
   { seconds, memoryMegabytes }: Pick<CompileLimits, 'seconds' | 'memoryMegabytes'>,
-  watcher: Watcher,
+  { exceeded, used: note }: { exceeded: (breach: Breach) => void; used?: (seconds: number) => void },
   usageOf: (pid: number) => Usage | null = readUsage,
   titleOf: (pid: number) => string = readTitle,
-): Watch {
+) {
   const atStart = usageOf(pidOf() ?? 0);
   let bytes = 0;
   let inRules = 0;
@@ -60,6 +46,7 @@ export function watchLimits(
   let since: number | null = performance.now();
   const timer = setInterval(look, lookMilliseconds).unref();
 
+  /** Stops the clock while the sandbox waits for the parent. */
   function pause(): void {
     if (since !== null) passed += performance.now() - since;
     since = null;
@@ -69,7 +56,7 @@ export function watchLimits(
     const breach = findBreach();
     if (breach === null) return;
     clearInterval(timer);
-    watcher.exceeded(breach);
+    exceeded(breach);
   }
 
   function findBreach(): Breach | null {
@@ -80,7 +67,7 @@ export function watchLimits(
     if (usage === null) return null;
     if (usage.residentBytes > memoryMegabytes * 1024 * 1024) return 'memory';
     const used = usage.processorSeconds - atStart.processorSeconds;
-    watcher.used?.(used);
+    note?.(used);
     if (used > seconds) return 'processor';
     if (used > firstLook && isInCall(titleOf(pid))) inRules += used - bytes;
     bytes = used;

@@ -25,17 +25,7 @@ export interface Scope {
   treeBase: string;
 }
 
-export interface SchemaIndex {
-  /** Indexes the ids and anchors of a file. Repeated calls do nothing. */
-  add(file: ParsedFile): Resource;
-  /** Indexes a schema that is not under a schema keyword. */
-  addAt(file: ParsedFile, pointer: string, schema: unknown): void;
-  /** The scope of the schema at the pointer, or of the nearest schema around it. */
-  scopeAt(file: ParsedFile, pointer: string): Scope;
-  resource(uri: string): Resource | undefined;
-  /** Resources with the URI of an earlier one. */
-  duplicates: Resource[];
-}
+export type SchemaIndex = ReturnType<typeof createSchemaIndex>;
 
 /** The URI of a file that declares none. The host cannot exist (RFC 6761 §6.4). */
 function retrievalUri(path: string): string {
@@ -43,9 +33,10 @@ function retrievalUri(path: string): string {
   return `https://stele.invalid/${path.split('/').map(encodeURIComponent).join('/')}`;
 }
 
-export function createSchemaIndex(dialect: Dialect): SchemaIndex {
+export function createSchemaIndex(dialect: Dialect) {
   const byUri = new Map<string, Resource>();
   const scopes = new Map<string, Map<string, Scope>>();
+  /** Resources with the URI of an earlier one. */
   const duplicates: Resource[] = [];
 
   function declare(resource: Resource): Resource {
@@ -83,6 +74,7 @@ export function createSchemaIndex(dialect: Dialect): SchemaIndex {
     for (const child of subschemas(dialect, schema)) index(file, pointer + child.path, child.schema, entered);
   }
 
+  /** The scope of the schema at the pointer, or of the nearest schema around it. */
   function scopeAt(file: ParsedFile, pointer: string): Scope {
     const fileScope = scopes.get(file.path)!;
     for (let at = pointer; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) {
@@ -95,9 +87,10 @@ export function createSchemaIndex(dialect: Dialect): SchemaIndex {
   return {
     duplicates,
     scopeAt,
-    resource: (uri) => byUri.get(uri),
+    resource: (uri: string) => byUri.get(uri),
 
-    add(file) {
+    /** Indexes the ids and anchors of a file. Repeated calls do nothing. */
+    add(file: ParsedFile): Resource {
       const scope = scopes.get(file.path);
       if (scope) return scope.get('')!.resource;
       scopes.set(file.path, new Map());
@@ -110,7 +103,8 @@ export function createSchemaIndex(dialect: Dialect): SchemaIndex {
       return resource;
     },
 
-    addAt(file, pointer, schema) {
+    /** Indexes a schema that is not under a schema keyword. */
+    addAt(file: ParsedFile, pointer: string, schema: unknown): void {
       index(file, pointer, schema, scopeAt(file, pointer));
     },
   };

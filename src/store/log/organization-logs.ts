@@ -8,7 +8,7 @@ import { logOf, shared } from './entry.ts';
 import type { LogDamage } from './follow-log.ts';
 import { createHeads, type Head } from './heads.ts';
 import { openPartition, type Partition } from './partition.ts';
-import type { PastGeneration } from './history.ts';
+import type { LoggedChange, Noted, PastGeneration } from './history.ts';
 import type { Projection } from './state.ts';
 import { someAtOnce } from '../../scheduling/turns.ts';
 
@@ -26,7 +26,7 @@ function idOf(organization: string | null): string {
 /**
  * Creates the logs of a bucket: one for each organization and one for the rest (design §5). Keeps
  * what they lead to in memory, least recently used out. `changed` is called with each name that was
- * changed through this object. `Refs` says what each function promises.
+ * changed through this object.
  */
 export function createLogs(bucket: Bucket, options: RecordsOptions, changed: (name: string) => void) {
   const { maxAge = 500, memory = 512 * 1024 * 1024, failed = () => undefined } = options;
@@ -180,6 +180,10 @@ export function createLogs(bucket: Bucket, options: RecordsOptions, changed: (na
       return (await fresh(logOf(name), maxAge)).get(name) as Generation<T> | null;
     },
 
+    /**
+     * The sum of the numbers of these logs' newest entries: while it is the same, so is every record in
+     * them. Null if what others appended is not known without waiting. For answers at once.
+     */
     tip(logs: Logs): number | null {
       const ids = logs === 'all' ? knownLogs() : logs;
       if (ids === null) return null;
@@ -192,7 +196,8 @@ export function createLogs(bucket: Bucket, options: RecordsOptions, changed: (na
       return sum;
     },
 
-    async follow(logs: Logs) {
+    /** As `tip`, after reading what others appended. */
+    async follow(logs: Logs): Promise<number> {
       const ids = logs === 'all' ? [shared, ...namesOf(await fresh(shared, maxAge))] : logs;
       let sum = 0;
       for await (const log of freshLogs(ids)) sum += log.sequence();
@@ -225,29 +230,41 @@ export function createLogs(bucket: Bucket, options: RecordsOptions, changed: (na
       }
     },
 
-    async refresh(prefix: string) {
+    /**
+     * Reads what other processes changed of records with the prefix a moment ago. Rejects with
+     * `corrupt` if a log with such records is damaged: then not all of them are known.
+     */
+    async refresh(prefix: string): Promise<void> {
       const isOfAll = placeOf(prefix).kept === 'organization' && prefix.split('/')[1] === '';
       for (const id of isOfAll ? await everyLog() : [shared, ...(await logsOf(prefix, prefix))]) await exact(id, 0);
     },
 
-    damages: () => Array.from(damaged, ([log, damage]) => ({ log, ...damage })),
+    /** The logs of which this process knows that they are damaged. They are served up to the damage, and refuse changes. */
+    damages: (): readonly DamagedLog[] => Array.from(damaged, ([log, damage]) => ({ log, ...damage })),
 
-    async examine() {
+    /** Looks at every log, so that `damages` and `check` know of all. For the start of a server. */
+    async examine(): Promise<void> {
       for (const id of await everyLog()) await fresh(id, maxAge).catch(() => undefined);
     },
 
-    async check() {
+    /** Reads the registry's log, and those whose last read failed. Rejects as a request for what is in them does. */
+    async check(): Promise<void> {
       for (const id of [shared, ...unread]) await fresh(id, maxAge);
     },
 
-    heads(organization: string) {
+    /**
+     * How far an organization's log and the registry's reach, as far as they are in memory. Kept with an
+     * answer, it shows later whether the logs still have what the answer tells of.
+     */
+    heads(organization: string): readonly Head[] {
       return [shared, `@${organization}`].flatMap((log) => {
         const { sequence = 0, digest = null } = open.openedLog(log)?.head() ?? {};
         return digest === null ? [] : [{ log, sequence, digest }];
       });
     },
 
-    async assertReached(witnesses: readonly Head[]) {
+    /** Rejects with `corrupt` if a log does not reach as far as one of these heads. */
+    async assertReached(witnesses: readonly Head[]): Promise<void> {
       for (const { log, sequence } of witnesses) {
         const opened = await use(log).partition;
         if (opened.head().sequence >= sequence) continue;
@@ -256,20 +273,36 @@ export function createLogs(bucket: Bucket, options: RecordsOptions, changed: (na
       }
     },
 
-    writtenUntil: () => writtenUntil,
+    /**
+     * The time of the newest entry in the logs that were opened, as they were at first (milliseconds since 1970; 0: none):
+     * so late it was before this process began.
+     */
+    writtenUntil: (): number => writtenUntil,
 
     /** Writes what is known of how far the logs reach, and ends what is being written. Call it before the process ends. */
     settle: async () => void (await Promise.all([heads.settle(), atWork])),
 
-    async trail(organization: string) {
+    /**
+     * Returns all changes of an organization's records in its log, oldest first and without their
+     * values. The first call reads the whole log.
+     */
+    async trail(organization: string): Promise<readonly Noted[]> {
       return (await fresh(idOf(organization), maxAge)).trail();
     },
 
-    async *changesSince(organization: string, entry: number) {
+    /**
+     * Yields the changes in an organization's log after the entry with this number (0: all), oldest
+     * first. Throws `corrupt` if an entry is damaged or gone.
+     */
+    async *changesSince(organization: string, entry: number): AsyncGenerator<LoggedChange> {
       yield* (await exact(idOf(organization), maxAge)).changesSince(entry);
     },
 
-    async projected<V>(organization: string | null, projection: Projection<V>) {
+    /**
+     * Returns what is made of all records of an organization, or of those that belong to none (null).
+     * It is kept up to date in memory and changes with them, so read it at once.
+     */
+    async projected<V>(organization: string | null, projection: Projection<V>): Promise<V> {
       return (await fresh(idOf(organization), maxAge)).projected(projection);
     },
 

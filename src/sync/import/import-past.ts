@@ -14,15 +14,7 @@ import type { PublishResult } from '../../registry/publish.ts';
 import type { Syncing } from '../runs.ts';
 
 /** The paths of a document through its history. */
-export interface PastPaths {
-  /**
-   * The path it had in that commit, if it existed. Null for a commit before it began, undefined for
-   * one outside the history.
-   */
-  at(commit: string): string | null | undefined;
-  /** Every path it had, newest first. */
-  all: readonly string[];
-}
+export type PastPaths = Awaited<ReturnType<typeof findPaths>>;
 
 /** Reads a file of a commit. Null: it is not there, or too large. */
 type ReadPast = (commit: string, path: string) => Promise<string | null>;
@@ -35,7 +27,7 @@ const maxCompared = 10;
  * same document, and as for git one that replaces a removed file and has half of its lines. So does
  * one that was removed and is back, but not a file that had its path before.
  */
-export async function findPaths(history: readonly HistoryCommit[], newest: string, read: ReadPast): Promise<PastPaths> {
+export async function findPaths(history: readonly HistoryCommit[], newest: string, read: ReadPast) {
   const paths = new Map<string, string | null>();
   const all = new Set([newest]);
   let path: string | null = newest;
@@ -46,7 +38,12 @@ export async function findPaths(history: readonly HistoryCommit[], newest: strin
     path = before ?? ((await wasLeft(history, at, path, read)) ? null : path);
     if (path !== null) all.add(path);
   }
-  return { at: (commit) => paths.get(commit), all: [...all] };
+  return {
+    /** The path it had in that commit, if it existed. Null for a commit before it began, undefined for one outside the history. */
+    at: (commit: string) => paths.get(commit),
+    /** Every path it had, newest first. */
+    all: [...all],
+  };
 }
 
 /** The path that the file at this path had before the commit, or null when the commit did not move it there. */

@@ -18,26 +18,8 @@ export interface Node {
   place: Place;
 }
 
-/**
- * A document whose references can be followed while it is read. No copy is made, so that cycles and
- * shared parts cost nothing.
- */
-export interface Graph {
-  root: Node;
-  /** The node that a value is, or the target if it is a reference that resolves. */
-  follow(value: unknown): unknown;
-  /** The child of a node, behind its reference if it is one. */
-  child(parent: Place, key: string | number, value: unknown): Node;
-  /** Whether several references may lead to the value. */
-  isTarget(value: object): boolean;
-  /**
-   * The value with all references replaced, as plain data that may have cycles. The same object
-   * each time.
-   */
-  resolved(value: unknown): unknown;
-  /** Pointers of the entry that references point to, with everything above them. */
-  referenced(): ReadonlySet<string>;
-}
+/** A document whose references can be followed while it is read (`linkedGraph`), or as it is written. */
+export type Graph = ReturnType<typeof linkedGraph>;
 
 /** Returns the JSON Pointer of a place. */
 export function pointerOf(place: Place): string {
@@ -63,8 +45,11 @@ export function plainGraph(entry: ParsedFile, links: Graph): Graph {
   };
 }
 
-/** The document with the references that resolve within the collected files. */
-export function linkedGraph({ entry, files }: Pick<KindInput, 'entry' | 'files'>): Graph {
+/**
+ * The document with the references that resolve within the collected files. No copy is made, so that cycles and
+ * shared parts cost nothing.
+ */
+export function linkedGraph({ entry, files }: Pick<KindInput, 'entry' | 'files'>) {
   const links = new Map<object, Node>();
   const targets = new Map<object, Place>();
   const seen = new Set<ParsedFile>();
@@ -119,6 +104,7 @@ export function linkedGraph({ entry, files }: Pick<KindInput, 'entry' | 'files'>
   }
 
   const copies = new Map<object, object>();
+  /** The value with all references replaced, as plain data that may have cycles. The same object each time. */
   function resolved(value: unknown): unknown {
     if (links.size === 0) return value;
     const unfilled: object[] = [];
@@ -140,6 +126,7 @@ export function linkedGraph({ entry, files }: Pick<KindInput, 'entry' | 'files'>
     return clone;
   }
 
+  /** The node that a value is, or the target if it is a reference that resolves. */
   function follow(value: unknown): unknown {
     const target = isObject(value) && value['$ref'] !== undefined ? links.get(value) : undefined;
     return target === undefined ? value : target.value;
@@ -148,15 +135,18 @@ export function linkedGraph({ entry, files }: Pick<KindInput, 'entry' | 'files'>
   return {
     root: { value: entry.value, place: rootOf(entry) },
     follow,
-    child(parent, key, value) {
+    /** The child of a node, behind its reference if it is one. */
+    child(parent: Place, key: string | number, value: unknown): Node {
       const target = isObject(value) && value['$ref'] !== undefined ? links.get(value) : undefined;
       if (target !== undefined) return target;
       const node = typeof value === 'object' && value !== null ? targets.get(value) : undefined;
       return { value, place: node ?? { file: parent.file, parent, key } };
     },
-    isTarget: (value) => targets.has(value),
+    /** Whether several references may lead to the value. */
+    isTarget: (value: object): boolean => targets.has(value),
     resolved,
-    referenced: () => named,
+    /** Pointers of the entry that references point to, with everything above them. */
+    referenced: (): ReadonlySet<string> => named,
   };
 }
 
