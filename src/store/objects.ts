@@ -191,7 +191,7 @@ export function createObjects(bucket: Bucket, { cacheBytes = 64 * 1024 * 1024 } 
     const place = pack?.places.get(digest);
     if (!pack || place === undefined) return null;
     const { start, end } = place;
-    if (end > pack.beginning.byteLength) return openLargePiece(digest, root, place);
+    if (end > pack.beginning.byteLength) return open(digest, () => readPart(packKey(root), start, end), packKey(root));
     const piece = pack.beginning.subarray(start, end);
     if (!pack.checked.has(digest) && digestOf(piece) !== digest) {
       // It may be repaired.
@@ -202,34 +202,24 @@ export function createObjects(bucket: Bucket, { cacheBytes = 64 * 1024 * 1024 } 
     return piece;
   }
 
-  /** A piece that is not in the beginning of its pack. It is remembered as an object is. */
-  async function openLargePiece(
+  /** An object, or a piece that is not in the beginning of the pack under a key. */
+  async function open(
     digest: Digest,
-    root: Digest,
-    { start, end }: { start: number; end: number },
+    readBytes: () => Promise<Uint8Array | null>,
+    pack?: string,
   ): Promise<Uint8Array | null> {
-    const cached = cache.get(objectKey(digest));
-    if (cached instanceof Uint8Array) return cached;
-    const piece = await readPart(packKey(root), start, end);
-    if (piece !== null && (await digestInTurns(piece)) === digest) {
-      cache.set(objectKey(digest), piece);
-      return piece;
-    }
-    // It may be repaired, or was deleted.
-    cache.delete(packKey(root));
-    if (piece === null) return null;
-    throw damaged(digest);
-  }
-
-  async function open(digest: Digest): Promise<Uint8Array | null> {
     const key = objectKey(digest);
     const cached = cache.get(key);
     if (cached instanceof Uint8Array) return cached;
-    const bytes = await read(key);
+    const bytes = await readBytes();
+    if (bytes !== null && (await digestInTurns(bytes)) === digest) {
+      cache.set(key, bytes);
+      return bytes;
+    }
+    // It may be repaired, or was deleted.
+    if (pack !== undefined) cache.delete(pack);
     if (bytes === null) return null;
-    if ((await digestInTurns(bytes)) !== digest) throw damaged(digest);
-    cache.set(key, bytes);
-    return bytes;
+    throw damaged(digest);
   }
 
   return {
@@ -266,7 +256,7 @@ export function createObjects(bucket: Bucket, { cacheBytes = 64 * 1024 * 1024 } 
      */
     async get(digest: Digest, pack?: Digest): Promise<Uint8Array | null> {
       const piece = pack && (await openPiece(digest, pack));
-      return piece ?? open(digest);
+      return piece ?? open(digest, () => read(objectKey(digest)));
     },
     /** Yields the digest of everything that is stored by itself, whether its bytes match or not. */
     list: () => digestsIn(bucket, 'objects'),
