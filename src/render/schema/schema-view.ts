@@ -42,7 +42,7 @@ const maxOptions = 300;
 
 /** The groups below a schema's own line. `via` and `follow`: as for `resolveSchema`. */
 function groupsOf(schemas: Schemas, schema: JsonObject, via: ReadonlySet<string>, follow: boolean): SchemaGroup[] {
-  const isSilent = (one: unknown) => isNamed(schemas, one) && !(follow && hasValues(schemas, one, via));
+  const isSilent = (one: unknown) => isNamed(schemas, one) && !(follow && leadsTo(schemas, one, via, 'enum'));
   // The words for its type name each alternative.
   const isTold = (one: JsonObject) => discriminated(one) === null && plainAlternatives(schemas, one, 0) !== null;
   const groups: SchemaGroup[] = [];
@@ -67,7 +67,10 @@ function groupsOf(schemas: Schemas, schema: JsonObject, via: ReadonlySet<string>
   if (mapped.length > 0) groups.push({ heading: 'One of', rows: mapped, more: 0 });
   for (const keyword of compositions) {
     const options = listOf(schema[keyword]);
-    if (options.length === 0 || (isTold(schema) && !(follow && options.some((one) => hasFields(schemas, one, via)))))
+    if (
+      options.length === 0 ||
+      (isTold(schema) && !(follow && options.some((one) => leadsTo(schemas, one, via, 'properties'))))
+    )
       continue;
     const heading = { allOf: 'All of', oneOf: 'One of', anyOf: 'Any of' }[keyword];
     const lines = options.slice(0, maxOptions).map((option) => row(mappingLabel(schema, option), option));
@@ -91,14 +94,9 @@ const conditions: readonly (readonly [string, string])[] = [
   ['contentSchema', 'Content'],
 ];
 
-/** Whether a reference leads to fields. */
-function hasFields(schemas: Schemas, schema: unknown, via: ReadonlySet<string>): boolean {
-  return isObject(schema) && resolveSchema(schemas, schema, via, true).value['properties'] !== undefined;
-}
-
-/** Whether a reference leads to a list of values. */
-function hasValues(schemas: Schemas, schema: unknown, via: ReadonlySet<string>): boolean {
-  return isObject(schema) && resolveSchema(schemas, schema, via, true).value['enum'] !== undefined;
+/** Whether a reference leads to a schema with a keyword: to fields, or to a list of values. */
+function leadsTo(schemas: Schemas, schema: unknown, via: ReadonlySet<string>, key: 'properties' | 'enum'): boolean {
+  return isObject(schema) && resolveSchema(schemas, schema, via, true).value[key] !== undefined;
 }
 
 function itemGroups(schema: JsonObject, isSilent: (one: unknown) => boolean): SchemaGroup[] {
