@@ -69,12 +69,17 @@ export function isRegistryError(error: unknown, code?: ErrorCode): error is Regi
   return error instanceof RegistryError && (code === undefined || error.code === code);
 }
 
-/** For `catch`: the value in place of an error with this code. Any other is thrown again. */
-export function insteadOf<T>(code: ErrorCode, value: T): (error: unknown) => T {
+/** For `catch`: what becomes of an error with this code; null: of any refusal. Others are thrown again. */
+export function onRefusal<T>(code: ErrorCode | null, answer: (error: RegistryError) => T): (error: unknown) => T {
   return (error) => {
-    if (isRegistryError(error, code)) return value;
+    if (isRegistryError(error, code ?? undefined)) return answer(error);
     throw error;
   };
+}
+
+/** For `catch`: the value in place of an error with this code. Any other is thrown again. */
+export function insteadOf<T>(code: ErrorCode, value: T): (error: unknown) => T {
+  return onRefusal(code, () => value);
 }
 
 /** Texts with commas between them; of more than ten the first three, and how many others there are. */

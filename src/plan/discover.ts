@@ -1,10 +1,9 @@
 import type { Repository } from '../model/connection.ts';
 import type { Detected, SettingsSite } from '../compile/sandboxes.ts';
 import type { Coordinate } from '../model/address.ts';
-import { isRegistryError } from '../model/errors.ts';
+import { insteadOf } from '../model/errors.ts';
 import { createReport, type Problem, type Report } from '../model/problem.ts';
 import { filesOf, type Snapshot, type SnapshotEntry } from '../source/snapshot.ts';
-import type { Remote } from '../source/source.ts';
 import { applySettings, keptByRegistry } from './apply-settings.ts';
 import type { Planned } from './planned.ts';
 import { assignSlugs } from './assign-slugs.ts';
@@ -204,26 +203,12 @@ async function openReleases(registry: Registry, repository: Repository, signal?:
   const opened = new Map<string, Promise<ReadonlySet<string>>>();
   const pathsAt = (tag: string): Promise<ReadonlySet<string>> => {
     const { commit } = tags.find(({ name }) => name === tag)!;
-    return opened.getOrInsertComputed(commit, () => openPaths(registry, remote, commit, signal));
+    const read = async () => new Set(pathsOf(await (await registry.source.snapshot(remote, commit, signal)).entries()));
+    // None where the tag names no commit.
+    return opened.getOrInsertComputed(commit, () => read().catch(insteadOf('refused', new Set<string>())));
   };
   return ({ path }, coordinate) =>
     patternWithDocument(names, coordinate, async (tag) => (await pathsAt(tag)).has(path));
-}
-
-/** The paths of a tag's commit. None where the tag names no commit. */
-async function openPaths(
-  registry: Registry,
-  remote: Remote,
-  commit: string,
-  signal?: AbortSignal,
-): Promise<ReadonlySet<string>> {
-  try {
-    const snapshot = await registry.source.snapshot(remote, commit, signal);
-    return new Set(pathsOf(await snapshot.entries()));
-  } catch (error) {
-    if (!isRegistryError(error, 'refused')) throw error;
-    return new Set();
-  }
 }
 
 function refused(path: string, report: Report): Plan {

@@ -1,6 +1,6 @@
 import { findLayer, type ArtifactConfig, type Descriptor, type Manifest } from '../model/artifact.ts';
 import type { Digest } from '../model/digest.ts';
-import { RegistryError, isRegistryError } from '../model/errors.ts';
+import { RegistryError, onRefusal } from '../model/errors.ts';
 import type { Report } from '../model/problem.ts';
 import type { Version } from '../model/resource.ts';
 import type { GivenRuleset } from '../compile/compile.ts';
@@ -67,13 +67,11 @@ export async function readAmong<T>(
   { refs, log }: Pick<Registry, 'refs' | 'log'>,
   name: string,
 ): Promise<Generation<T> | null> {
-  try {
-    return await refs.read<T>(name);
-  } catch (error) {
-    if (!isRegistryError(error, 'corrupt')) throw error;
+  const passOver = ({ message: error }: RegistryError): null => {
     const names = logged.getOrInsertComputed(log, () => new Set());
-    if (!names.has(name)) log('error', 'damaged record passed over', { record: name, error: error.message });
+    if (!names.has(name)) log('error', 'damaged record passed over', { record: name, error });
     names.add(name);
     return null;
-  }
+  };
+  return refs.read<T>(name).catch(onRefusal('corrupt', passOver));
 }

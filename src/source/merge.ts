@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { RegistryError, isRegistryError } from '../model/errors.ts';
+import { RegistryError, onRefusal } from '../model/errors.ts';
 import { bringBlobs, bringHistory, type Bringing, mending } from './bring.ts';
 import { runGit, type GitResult } from './command.ts';
 import type { SnapshotLimits } from './commit-snapshot.ts';
@@ -55,13 +55,11 @@ export async function mergeCommits(
   /** The common ancestor. A server that provides only tips provides it with its history. */
   async function baseSide(): Promise<Side> {
     const target = { commit: base!, ref: ours.ref };
-    try {
-      return await sideOf(target);
-    } catch (error) {
-      if (!isRegistryError(error, 'unreachable')) throw error;
+    const again = onRefusal('unreachable', async () => {
       await bringHistory(bringing, ours, { searchPath: mirrors.searchPath, max: Number.MAX_SAFE_INTEGER - 1 });
       return sideOf(target);
-    }
+    });
+    return sideOf(target).catch(again);
   }
 
   async function attempt(): Promise<Merge> {

@@ -6,7 +6,7 @@ import type { Resource } from '../model/resource.ts';
 import type { Planned } from '../plan/planned.ts';
 import { meaningOf } from '../registry/graph/references.ts';
 import type { Registry } from '../registry/registry.ts';
-import { isRegistryError } from '../model/errors.ts';
+import { insteadOf } from '../model/errors.ts';
 import { decisionsText } from '../registry/approval/hold.ts';
 import { findResource } from '../registry/lives.ts';
 import { rulesetState, resolveRuleset } from '../registry/gate/ruleset-gate.ts';
@@ -80,13 +80,8 @@ export async function rulesetNow(registry: Registry, document: Planned): Promise
 
 /** The digest of a ruleset now. Null for no ruleset and for one that does not exist. */
 export async function rulesetDigest(registry: Registry, org: string, name: string | null): Promise<Digest | null> {
-  return resolveRuleset(registry, org, name).then(
-    (ruleset) => ruleset && rulesetState(ruleset),
-    (error: unknown) => {
-      if (isRegistryError(error, 'refused')) return null;
-      throw error;
-    },
-  );
+  const ruleset = await resolveRuleset(registry, org, name).catch(insteadOf('refused', null));
+  return ruleset && rulesetState(ruleset);
 }
 
 /**

@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import type { Check, PullComment } from '../model/check.ts';
 import { dueAt } from '../scheduling/waiting.ts';
-import { isRegistryError } from '../model/errors.ts';
+import { onRefusal } from '../model/errors.ts';
 import { repositoryRef, type Repository } from '../model/connection.ts';
 import { checksOfDocuments, canReportChecks, mergeChecks } from './checks.ts';
 import { hostOf, urlNow } from '../registry/remote.ts';
@@ -208,32 +208,20 @@ async function send(
   { url, credential, checks, comment }: CheckReport,
   signal: AbortSignal | undefined,
 ): Promise<string | null> {
-  const host = hostOf(registry, await urlNow(registry, org, url));
-  if (host === null) return null;
-  try {
-    for (const check of checks) {
-      if (signal?.aborted) return 'The registry was shut down. The report is sent after the next start.';
-      await host.host.reportCheck({ name: host.name, credential }, check);
-    }
-    if (comment !== undefined) await writeComment(registry, host, credential, comment);
-    return null;
-  } catch (error) {
-    if (!isRegistryError(error)) throw error;
-    return error.message;
+  const found = hostOf(registry, await urlNow(registry, org, url));
+  if (found === null) return null;
+  const { host, name } = found;
+  for (const check of checks) {
+    if (signal?.aborted) return 'The registry was shut down. The report is sent after the next start.';
+    const refused = onRefusal(null, ({ message }) => message);
+    const why = await host.reportCheck({ name, credential }, check).then(() => null, refused);
+    if (why !== null) return why;
   }
-}
-
-/** Writes the comment. A host that does not allow it gets the checks all the same. */
-async function writeComment(
-  registry: Registry,
-  { host, name }: NonNullable<ReturnType<typeof hostOf>>,
-  credential: string,
-  comment: PullComment,
-): Promise<void> {
-  try {
-    await host.comment?.({ name, credential }, comment);
-  } catch (error) {
-    if (!isRegistryError(error)) throw error;
-    registry.log('warn', 'comment not written', { repository: name, number: comment.number, detail: error.message });
-  }
+  if (comment === undefined) return null;
+  // A host that does not allow the comment gets the checks all the same.
+  const notWritten = onRefusal(null, ({ message: detail }) =>
+    registry.log('warn', 'comment not written', { repository: name, number: comment.number, detail }),
+  );
+  await host.comment?.({ name, credential }, comment).catch(notWritten);
+  return null;
 }

@@ -5,7 +5,7 @@ import type { ArtifactConfig } from '../../model/artifact.ts';
 import { repositoryName } from '../../model/connection.ts';
 import type { Dependency } from '../../model/dependency.ts';
 import type { Digest } from '../../model/digest.ts';
-import { isRegistryError } from '../../model/errors.ts';
+import { onRefusal } from '../../model/errors.ts';
 import { keyRef, type Key } from '../../model/key.ts';
 import { resourceRef, type Version } from '../../model/resource.ts';
 import type { Compiled } from '../../compile/compile.ts';
@@ -85,13 +85,8 @@ async function authorsBehind(
     const old = named.find(({ range }) => range === each.range) ?? named[0];
     if (each.how === 'lock' || old === undefined || old.digest === each.digest || seen.has(each.digest)) continue;
     seen.add(each.digest);
-    try {
-      authors.push(...(await authorsBetween(registry, old, each, seen)));
-    } catch (error) {
-      // Its repository does not answer, or the version before was withdrawn.
-      if (!isRegistryError(error)) throw error;
-      authors.push({});
-    }
+    // Nobody knows where its repository does not answer, or the version before was withdrawn.
+    authors.push(...(await authorsBetween(registry, old, each, seen).catch(onRefusal(null, () => [{}]))));
   }
   return authors;
 }

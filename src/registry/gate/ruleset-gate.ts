@@ -4,7 +4,7 @@ import { formatCoordinate, parseCoordinate, resourceIn, type Coordinate } from '
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { rangeOf, type Dependency } from '../../model/dependency.ts';
 import { digestOf, type Digest } from '../../model/digest.ts';
-import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { isRegistryError, onRefusal, RegistryError } from '../../model/errors.ts';
 import { type ReportedGate, createReport, problemAtFile } from '../../model/problem.ts';
 import type { Registry } from '../registry.ts';
 import { readRuleset } from '../stored.ts';
@@ -34,10 +34,11 @@ export async function resolveExtended(name: string, json: string, find: Find): P
       if (path.length > maxLevels || Object.keys(extended).length >= maxExtends)
         throw new RegistryError('refused', `The ruleset ${name} extends too many others: ${chain}.`);
       if (Object.hasOwn(extended, base)) continue;
-      extended[base] = await find(base).catch((error: unknown) => {
-        if (!isRegistryError(error, 'refused')) throw error;
-        throw new RegistryError('refused', `The ruleset ${path.at(-1)} extends ${base}. ${error.message}`);
-      });
+      extended[base] = await find(base).catch(
+        onRefusal('refused', ({ message }) => {
+          throw new RegistryError('refused', `The ruleset ${path.at(-1)} extends ${base}. ${message}`);
+        }),
+      );
       await follow(extended[base].json, [...path, base]);
     }
   }
@@ -135,12 +136,9 @@ export async function findRuleset(registry: Registry, org: string, name: string)
 export async function missingDefaults(registry: Registry): Promise<{ org: string; detail: string }[]> {
   const missing: { org: string; detail: string }[] = [];
   for (const org of await listOrganizations(registry)) {
-    try {
-      await resolveRuleset(registry, org, (await defaultsOf(registry, org)).ruleset ?? null);
-    } catch (error) {
-      if (!isRegistryError(error, 'refused')) throw error;
-      missing.push({ org, detail: error.message });
-    }
+    const { ruleset = null } = await defaultsOf(registry, org);
+    const note = onRefusal('refused', ({ message: detail }) => void missing.push({ org, detail }));
+    await resolveRuleset(registry, org, ruleset).catch(note);
   }
   return missing;
 }

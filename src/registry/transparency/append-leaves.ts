@@ -12,7 +12,7 @@ import {
   leavesOfAll,
 } from '../../model/transparency/leaf.ts';
 import type { TreeLog } from '../../store/tree/tree-log.ts';
-import { isRegistryError } from '../../model/errors.ts';
+import { onRefusal } from '../../model/errors.ts';
 import type { Resource, Version } from '../../model/resource.ts';
 import { readEntry } from '../../store/log/entry.ts';
 import type { LoggedChange } from '../../store/log/history.ts';
@@ -185,13 +185,11 @@ async function appendOf(registry: Registry, tree: TreeLog, org: string, options:
 
 /** Reads the log of an organization; null: it is damaged, which is logged. */
 async function orSkip<T>(registry: Registry, org: string, work: () => Promise<T>): Promise<T | null> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!isRegistryError(error, 'corrupt')) throw error;
-    registry.log('error', 'organization left out of the public log', { org, error: error.message });
+  const skip = onRefusal('corrupt', ({ message: error }) => {
+    registry.log('error', 'organization left out of the public log', { org, error });
     return null;
-  }
+  });
+  return work().catch(skip);
 }
 
 /**

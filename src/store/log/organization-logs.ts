@@ -1,4 +1,4 @@
-import { isRegistryError } from '../../model/errors.ts';
+import { isRegistryError, onRefusal } from '../../model/errors.ts';
 import { placeOf } from '../../model/record-places.ts';
 import type { Bucket } from '../bucket.ts';
 import type { Decide, Generation, RecordsOptions, UpdateOptions } from '../records.ts';
@@ -100,12 +100,7 @@ export function createLogs(bucket: Bucket, options: RecordsOptions, changed: (na
 
   /** As `exact`, but at a damaged entry it stops. */
   async function fresh(id: string, age: number): Promise<Partition> {
-    try {
-      return await exact(id, age);
-    } catch (error) {
-      if (!isRegistryError(error, 'corrupt')) throw error;
-      return use(id).partition;
-    }
+    return exact(id, age).catch(onRefusal('corrupt', () => use(id).partition));
   }
 
   /** Changes a record. Its log stays in memory meanwhile: one that is opened again would not have the change. */

@@ -1,7 +1,7 @@
 import type { OwnerConfig } from '../../config/organization-config.ts';
 import type { FoundRepository, Host } from '../../hosts/host.ts';
 import { repositoryId, repositoryRef, type Repository } from '../../model/connection.ts';
-import { isRegistryError } from '../../model/errors.ts';
+import { isRegistryError, onRefusal } from '../../model/errors.ts';
 import { ownerId, ownerPrefix, ownerRef, skipReason, type Owner, type SkipReason } from '../../model/owner.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { configuredHow, follow, listRepositories } from '../follow.ts';
@@ -111,14 +111,11 @@ async function followAll({ registry, org, owner, host }: Look, wanted: readonly 
 async function goOn(registry: Registry, former: Repository, id: string): Promise<boolean> {
   const { org, url } = former;
   const successor = (await registry.refs.readFresh<Repository>(repositoryRef(org, id)))!.value;
-  try {
-    await adopt(registry, former, successor, AbortSignal.timeout(patience));
-    return true;
-  } catch (error) {
-    if (!isRegistryError(error)) throw error;
-    registry.log('warn', 'rename not followed', { org, repository: url, detail: error.message });
-    return isRegistryError(error, 'conflict');
-  }
+  const refused = onRefusal(null, ({ code, message: detail }) => {
+    registry.log('warn', 'rename not followed', { org, repository: url, detail });
+    return code === 'conflict';
+  });
+  return adopt(registry, former, successor, AbortSignal.timeout(patience)).then(() => true, refused);
 }
 
 function isConfigured({ config }: Registry, org: string, id: string): boolean {
@@ -157,10 +154,7 @@ const reasons: Record<SkipReason | 'missing', string> = {
 async function whereIs(registry: Registry, host: Host, repository: Repository, name: string): Promise<string> {
   const id = idOn(host, repository);
   const { credential } = repository;
-  const listed = await host.findRepository({ name, credential }, id).catch((error: unknown) => {
-    if (!isRegistryError(error)) throw error;
-    return null;
-  });
+  const listed = await host.findRepository({ name, credential }, id).catch(onRefusal(null, () => null));
   if (listed === null || listed.name === name || (id !== null && listed.id !== id)) return reasons.missing;
   const hostId = hostIdOf(host, listed);
   // The next look goes on with it, if it is one of the owner's.
