@@ -52,7 +52,7 @@ async function commentOnMergeRequest(send: Send, { name }: HostRepository, comme
   }
   if (wanted.size === 0) return;
   const { json } = await send({ method: 'GET', path: request });
-  const refs = (name: string) => textAt(json, 'diff_refs', name);
+  const refs = (sha: string) => textAt(json, 'diff_refs', sha);
   // Somebody pushed meanwhile: the check of the newer head writes the notes.
   if (refs('head_sha') !== comment.commit) return;
   const shas = { base_sha: refs('base_sha'), start_sha: refs('start_sha'), head_sha: refs('head_sha') };
