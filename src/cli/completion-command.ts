@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { Help, Command, Argument } from 'commander';
+import { fillText } from '../model/escape.ts';
 import { programOf } from './help.ts';
 import type { CommonOptions } from './command-context.ts';
 import { printJson } from './output.ts';
@@ -20,9 +22,17 @@ interface Place {
 /** The shells that have completions. */
 export const shells = ['bash', 'zsh', 'fish'] as const;
 
+const scripts = new URL('../../content/completion/', import.meta.url);
+
 /** Returns a script that completes commands, options and their values, for a shell to load. */
 export function completionFor(shell: (typeof shells)[number], program: Command): string {
-  return { bash, zsh, fish }[shell](placesOf(program));
+  const places = placesOf(program);
+  const script = readFileSync(new URL(shell, scripts), 'utf8');
+  const names = places.filter(({ at }) => at !== '').map(({ at }) => at);
+  if (shell === 'fish')
+    return fillText(script, { names: names.map((at) => `'${at}'`).join(' '), lines: fishLines(places) });
+  const finder = `case "\${at:+$at }$word" in ${names.map((at) => `"${at}"`).join('|')}) at="\${at:+$at }$word" ;; esac`;
+  return fillText(script, { finder, branches: branches(places, writers[shell]) });
 }
 
 function placesOf(command: Command, at = ''): Place[] {
@@ -68,50 +78,13 @@ function branchesOf({ at, words, options }: Place, write: (words: readonly Word[
   return [...before, ...free, `    "${at} "*) ${write([...words, ...options])} ;;`];
 }
 
-/** The lines that find which command was typed, into `at`. */
-function finder(places: readonly Place[]): string {
-  const names = places.filter(({ at }) => at !== '').map(({ at }) => `"${at}"`);
-  return `case "\${at:+$at }$word" in ${names.join('|')}) at="\${at:+$at }$word" ;; esac`;
-}
+/** How each shell writes what may follow a command. */
+const writers: Readonly<Record<'bash' | 'zsh', (words: readonly Word[]) => string>> = {
+  bash: (words) => `all="${words.map(({ word }) => word).join(' ')}"`,
+  zsh: (words) => `all=(${words.map(({ word, help }) => `'${word}${help === '' ? '' : `:${help}`}'`).join(' ')})`,
+};
 
-function bash(places: readonly Place[]): string {
-  const write = (words: readonly Word[]) => `all="${words.map(({ word }) => word).join(' ')}"`;
-  return `# Completion of stele for bash. Load it with: source <(stele completion bash)
-_stele() {
-  local at= all= word
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    ${finder(places)}
-  done
-  case "$at \${COMP_WORDS[COMP_CWORD-1]}" in
-${branches(places, write)}
-  esac
-  COMPREPLY=($(compgen -W "$all" -- "\${COMP_WORDS[COMP_CWORD]}"))
-}
-complete -o default -F _stele stele
-`;
-}
-
-function zsh(places: readonly Place[]): string {
-  const write = (words: readonly Word[]) =>
-    `all=(${words.map(({ word, help }) => `'${word}${help === '' ? '' : `:${help}`}'`).join(' ')})`;
-  return `#compdef stele
-# Completion of stele for zsh. Save it as _stele in a folder of fpath.
-_stele() {
-  local at= word
-  local -a all
-  for word in "\${(@)words[2,CURRENT-1]}"; do
-    ${finder(places)}
-  done
-  case "$at \${words[CURRENT-1]}" in
-${branches(places, write)}
-  esac
-  _describe -o stele all || _files
-}
-compdef _stele stele
-`;
-}
-
-function fish(places: readonly Place[]): string {
+function fishLines(places: readonly Place[]): string {
   const lines = places.flatMap(({ at, words, options }) => {
     const when = `complete -c stele -n "test (__stele_at) = '${at}'"`;
     return [
@@ -122,18 +95,7 @@ function fish(places: readonly Place[]): string {
       }),
     ];
   });
-  const names = places.filter(({ at }) => at !== '').map(({ at }) => `'${at}'`);
-  return `# Completion of stele for fish. Save it as ~/.config/fish/completions/stele.fish
-function __stele_at
-    set -l at ''
-    for word in (commandline -opc)[2..-1]
-        set -l next (string trim -- "$at $word")
-        contains -- $next ${names.join(' ')}; and set at $next
-    end
-    echo "$at"
-end
-${lines.join('\n')}
-`;
+  return lines.join('\n');
 }
 
 /** `stele completion SHELL`: prints a script that completes commands and options. */

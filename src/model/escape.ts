@@ -69,3 +69,11 @@ export function decodeSegment(segment: string): string | null {
   const text = decodePercent(segment);
   return text === null || /[/\\\p{Cc}]/u.test(text) ? null : text;
 }
+
+/** A template with these values in it: a text in place of its name, `{{name}}`, or lines in place of the line that names them. */
+export function fillText(text: string, values: Readonly<Record<string, string | readonly string[]>>): string {
+  return text.replaceAll(/\{\{(\w+)\}\}(\n?)/g, (_, key: string, end: string) => {
+    const value = values[key]!;
+    return typeof value === 'string' ? value + end : value.map((line) => `${line}\n`).join('');
+  });
+}

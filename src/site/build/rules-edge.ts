@@ -1,6 +1,7 @@
 import { fileExtensions } from '../../sites/model/page-path.ts';
 import type { FileKind } from './build-items.ts';
 import { readFileSync } from 'node:fs';
+import { fillText } from '../../model/escape.ts';
 import { types } from '../../model/kinds.ts';
 import type { RulesTable, VersionRules } from './rules-table.ts';
 
@@ -44,51 +45,17 @@ export const sitePlaces: readonly SitePlace[] = [
 export const edgeHosts = ['cloudflare', 'netlify'] as const;
 export type EdgeHost = (typeof edgeHosts)[number];
 
-const source = new URL('../../../content/edge/answer.js', import.meta.url);
+const folder = new URL('../../../content/edge/', import.meta.url);
 
-/** How each host runs the function: the file, and what it adds to the source. */
-const hosts: Readonly<Record<EdgeHost, (code: string) => Record<string, string>>> = {
-  cloudflare: (code) => ({
-    '_worker.js': `${code}
-export default {
-  fetch: (request, { ASSETS }) =>
-    answer(request, table, async (path) => {
-      const found = await ASSETS.fetch(new URL(\`\${table.base}\${path}\`, request.url));
-      return found.status === 200 ? found : null;
-    }),
-};
-`,
+/** The files with which each host runs the function, and what they are made of. */
+const hosts: Readonly<Record<EdgeHost, Readonly<Record<string, string>>>> = {
+  cloudflare: {
+    '_worker.js': 'cloudflare.txt',
     // Readers do not get the function as a file, nor its configuration.
-    '.assetsignore': '_worker.js\nwrangler.jsonc\n.stele-build.json\n',
-    'wrangler.jsonc': `${JSON.stringify(
-      {
-        name: 'stele',
-        main: '_worker.js',
-        compatibility_date: '2026-01-01',
-        assets: { directory: '.', binding: 'ASSETS', html_handling: 'none', run_worker_first: true },
-      },
-      null,
-      2,
-    )}\n`,
-  }),
-  netlify: (code) => ({
-    'netlify/edge-functions/stele.js': `${code}
-// Files are asked for by their own paths, which this function passes on.
-const own = 'x-stele-file';
-
-export default async (request, context) => {
-  if (request.headers.get(own) !== null) return context.next();
-  return answer(request, table, async (path) => {
-    const found = await fetch(new URL(\`\${table.base}\${path}\`, request.url), { headers: { [own]: '1' } });
-    return found.status === 200 ? found : null;
-  });
-};
-
-export const config = { path: '/*' };
-`,
-    'netlify.toml':
-      '# Written by `stele build`.\n[build]\n  publish = "."\n  edge_functions = "netlify/edge-functions"\n',
-  }),
+    '.assetsignore': 'assetsignore',
+    'wrangler.jsonc': 'wrangler.json',
+  },
+  netlify: { 'netlify/edge-functions/stele.js': 'netlify.txt', 'netlify.toml': 'netlify.toml' },
 };
 
 const mediaTypes = Object.fromEntries(Object.entries(types).map(([type, about]) => [type, about.mediaTypes]));
@@ -103,7 +70,10 @@ export function edgeRules(table: RulesTable, host: EdgeHost): Record<string, str
     ]),
   );
   const shared = `const table = ${JSON.stringify({ base, headers, problems, types: mediaTypes, sites: sitePlaces, moved: Object.fromEntries(table.moved) })};\n`;
-  const code = readFileSync(source, 'utf8').replace('export async function answer', 'async function answer');
+  const read = (file: string) => readFileSync(new URL(file, folder), 'utf8');
+  const answer = read('answer.js').replace('export async function answer', 'async function answer');
+  const code = `// Written by \`stele build\`.\n${shared}${answer}`;
+  const files = Object.entries(hosts[host]).map(([path, file]) => [path, fillText(read(file), { code })]);
   const resources = [...table.resources].map(([name, rules]) => [
     `rules/edge${name}.json`,
     JSON.stringify({
@@ -113,7 +83,7 @@ export function edgeRules(table: RulesTable, host: EdgeHost): Record<string, str
       ranges: Object.fromEntries(rules.ranges),
     }),
   ]);
-  return { ...hosts[host](`// Written by \`stele build\`.\n${shared}${code}`), ...Object.fromEntries(resources) };
+  return Object.fromEntries([...files, ...resources]) as Record<string, string>;
 }
 
 /** What the function knows of a version: of digests, those of the plain documents. */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { formatReprDigest, type Digest } from '../../model/digest.ts';
+import { fillText } from '../../model/escape.ts';
 import { types } from '../../model/kinds.ts';
 import { resourceTypes } from '../../model/address.ts';
 import { catalogPath } from '../discovery.ts';
@@ -18,13 +19,8 @@ const varied = /^(?:json|yaml|image|asset|discovery|site-list|site-file|site-dra
 
 const templates = new URL('../../../content/nginx/', import.meta.url);
 
-/** A template with these values in it: a text, or lines in place of the line that names them. */
-function fill(name: string, values: Readonly<Record<string, string | readonly string[]>>): string {
-  const text = readFileSync(new URL(`${name}.conf`, templates), 'utf8');
-  return text.replaceAll(/\{\{(\w+)\}\}(\n?)/g, (_, key: string, end: string) => {
-    const value = values[key]!;
-    return typeof value === 'string' ? value + end : value.map((line) => `${line}\n`).join('');
-  });
+function fill(name: string, values: Parameters<typeof fillText>[1]): string {
+  return fillText(readFileSync(new URL(`${name}.conf`, templates), 'utf8'), values);
 }
 
 /** The maps of nginx's `http` block. They need no third-party module. */
