@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { isRegistryError, RegistryError, type ErrorCode } from '../model/errors.ts';
 import type { Selector } from '../model/address.ts';
 import { isPublished, nameOf, type Resource } from '../model/resource.ts';
@@ -60,124 +61,10 @@ export function grantSelected(granted: Granted, selector: Selector): GrantedVers
 /** An error code, or `internal` for a bug. */
 export type ProblemCode = ErrorCode | 'internal';
 
-/** Status (RFC 9110 §15), title and explanation of every code. The only such table. */
-export const problemTypes: Readonly<Record<ProblemCode, { status: number; title: string; meaning: string }>> = {
-  malformed: {
-    status: 400,
-    title: 'Malformed request',
-    meaning: 'The path, a parameter, a header or the body is malformed. `detail` says which.',
-  },
-  unauthenticated: {
-    status: 401,
-    title: 'Authentication required',
-    meaning:
-      'The credential is missing, malformed, unknown, expired or revoked. Send `Authorization: Bearer <key>`, or Basic with the key as password, or sign in.',
-  },
-  forbidden: {
-    status: 403,
-    title: 'Permission denied',
-    meaning:
-      'The credential is valid but lacks the scope for this operation, or belongs to another organization than the request names. `detail` says which.',
-  },
-  not_found: {
-    status: 404,
-    title: 'Not found',
-    meaning:
-      'Nothing exists at this address, or you have no access to it. Both look the same on purpose. If you expected something here, send a key or sign in.',
-  },
-  method_not_allowed: {
-    status: 405,
-    title: 'Method not allowed',
-    meaning: 'This address does not support the method. The `Allow` header lists the methods that it supports.',
-  },
-  not_acceptable: {
-    status: 406,
-    title: 'Representation not available',
-    meaning:
-      'No representation matches `Accept`, `Accept-Encoding` or `format`. `available` lists the ones that exist.',
-  },
-  conflict: {
-    status: 409,
-    title: 'Conflict with the current state',
-    meaning:
-      'The slug or label is already taken, or the current state does not allow the change. `detail` says which. A published version never changes: choose another label.',
-  },
-  gone: {
-    status: 410,
-    title: 'Withdrawn or deleted',
-    meaning:
-      'The version was withdrawn, or the resource was deleted: its name is never used again. Or the registry no longer has the changes before a cursor. `detail` gives the reason.',
-  },
-  precondition_failed: {
-    status: 412,
-    title: 'Changed since you read it',
-    meaning: '`If-Match` does not match the current entity tag. Read the resource again, then retry.',
-  },
-  too_large: {
-    status: 413,
-    title: 'Too large',
-    meaning:
-      'The request, or a document in it, exceeds a limit. `detail` says which; `GET /v1/limits` lists all limits.',
-  },
-  unsupported_media_type: {
-    status: 415,
-    title: 'Unsupported media type',
-    meaning: 'The operation does not accept the `Content-Type`, charset or `Content-Encoding` of the body.',
-  },
-  range_not_satisfiable: {
-    status: 416,
-    title: 'Range not satisfiable',
-    meaning: 'The requested range is outside the document. `Content-Range` gives its size in bytes.',
-  },
-  refused: {
-    status: 422,
-    title: 'The document was rejected',
-    meaning: 'The document is not valid, or fails its ruleset. `problems` lists every problem with its location.',
-  },
-  idempotency_mismatch: {
-    status: 422,
-    title: 'Idempotency key reused with another request',
-    meaning: 'This `Idempotency-Key` was already sent with a different request. Use a new key for each request.',
-  },
-  rate_limited: {
-    status: 429,
-    title: 'Too many requests',
-    meaning: 'Wait the number of seconds in `Retry-After`, then retry.',
-  },
-  quota_exceeded: {
-    status: 403,
-    title: 'Quota used up',
-    meaning:
-      'The organization has as much as it may have. `quota` says of what, and `limit` how much; `GET /v1/limits` lists all quotas. Delete what nobody needs, or ask the operator for more.',
-  },
-  internal: {
-    status: 500,
-    title: 'Internal error',
-    meaning: 'A bug in the registry. It was logged under the request id in `instance`: send that id to the operator.',
-  },
-  corrupt: {
-    status: 503,
-    title: 'Stored bytes do not match their digest',
-    meaning:
-      'Stored data is missing or damaged. Damaged bytes are never served. The operator should run `stele fsck`; once it is repaired, the same request succeeds.',
-  },
-  unreachable: {
-    status: 502,
-    title: 'A remote server cannot be reached',
-    meaning: 'A repository or server that this request needs did not respond in time, or rejected the credential.',
-  },
-  outcome_unknown: {
-    status: 503,
-    title: 'The change may or may not have been made',
-    meaning:
-      'The disk did not confirm the write, or a later step failed after the change was made. Retry with the same `Idempotency-Key`, or read the resource to see its state.',
-  },
-  unavailable: {
-    status: 503,
-    title: 'Temporarily unavailable',
-    meaning: 'The registry is starting, shutting down, or cannot reach its store. Nothing was changed. Retry later.',
-  },
-};
+/** Status (RFC 9110 §15), title and explanation of every code. The only such table, which is data: `content/problems.json`. */
+export const problemTypes = JSON.parse(
+  readFileSync(new URL('../../content/problems.json', import.meta.url), 'utf8'),
+) as Readonly<Record<ProblemCode, { status: number; title: string; meaning: string }>>;
 
 /** Reports whether the text is a code that a problem type can end in. */
 export function isProblemCode(text: string): text is ProblemCode {

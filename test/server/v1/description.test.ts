@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { writeOperations } from '../../../scripts/resource-operations.ts';
-import { problemTypes } from '../../../src/server/error-answers.ts';
+import kinds from '../../../content/problems.json' with { type: 'json' };
+import { problemTypes, type ProblemCode } from '../../../src/server/error-answers.ts';
 import { routes } from '../../../src/server/v1/routes.ts';
 import { openApi } from './api.ts';
 import { description } from './described.ts';
@@ -47,6 +48,17 @@ test('every operation is described with its id, summary, scope and refusals', ()
       tags: [expect.any(String)],
     });
     expect(Object.keys(responses!), `${method} ${path}`).toEqual(expect.arrayContaining(['429', '500']));
+  }
+});
+
+test('every code of an error is a type of problem, and no other is', () => {
+  // The compiler checks the names, in both directions.
+  const typed: Readonly<Record<ProblemCode, (typeof kinds)[keyof typeof kinds]>> = kinds;
+  const codes: readonly ProblemCode[] = Object.keys(kinds) as (keyof typeof kinds)[];
+  for (const code of codes) {
+    const { status, title, meaning } = typed[code];
+    expect(status, code).toBeGreaterThanOrEqual(400);
+    expect([title, meaning], code).toEqual([expect.stringMatching(/^[A-Z]/), expect.stringMatching(/\.$/)]);
   }
 });
 
