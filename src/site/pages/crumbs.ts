@@ -1,6 +1,6 @@
 import { formatAddress } from '../../model/address.ts';
 import { types } from '../../model/kinds.ts';
-import { coordinateOf, type Resource } from '../../model/resource.ts';
+import { coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
 import type { Crumb, Site } from '../site.ts';
 import { organizationIn } from '../../config/organization-config.ts';
 
@@ -20,6 +20,18 @@ export function crumbsWithin(site: Site, resource: Resource, title: string, labe
   const at = { href: site.links.to(coordinateOf(resource), label === undefined ? {} : { label }) };
   const text = label === undefined ? own!.text : `${own!.text} ${label}`;
   return [org!, type!, { text, ...at }, { text: title }];
+}
+
+/** What a page below that of a resource, or of one of its versions, says of it. */
+export function pageWithin(site: Site, resource: Resource, title: string, label?: string) {
+  const href = site.links.to(coordinateOf(resource), label === undefined ? {} : { label });
+  return {
+    org: resource.org,
+    crumbs: crumbsWithin(site, resource, title, label),
+    hidden: true,
+    resource: { name: resource.name, coordinate: nameOf(resource), href },
+    ...(label !== undefined && { label }),
+  };
 }
 
 /** The display name of an organization: from the configuration, or its name in URLs. */

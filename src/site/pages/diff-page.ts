@@ -14,7 +14,7 @@ import { coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
 import { outlineOf, renderedMarkdown } from '../../registry/derived.ts';
 import { type GrantedVersion, grantVersion } from '../../registry/read.ts';
 import { comparisonMarkdown, comparisonTitle } from '../../sync/describe-changes.ts';
-import { crumbsWithin } from './crumbs.ts';
+import { pageWithin } from './crumbs.ts';
 import type { Site } from '../site.ts';
 import { comparisonOf } from '../../registry/compare-versions.ts';
 
@@ -53,7 +53,7 @@ export async function diffPage(
     ...(from && { parts: { before: await parts(from), after: await parts(to) } }),
   };
   return site.page('diff', {
-    ...frameOf(site, resource),
+    ...pageWithin(site, resource, 'What changed'),
     title: `${resource.name}: what changed in ${version.label}`,
     from: from && link(from),
     to: link(to),
@@ -70,7 +70,7 @@ export async function diffPage(
 /** The page of what changes from a version to a document that is not published. */
 export function uploadDiffPage(site: Site, resource: Resource, from: string, comparison: Comparison): string {
   return site.page('diff', {
-    ...frameOf(site, resource),
+    ...pageWithin(site, resource, 'What changed'),
     title: `${resource.name}: what changes after ${from}`,
     from: { label: from, href: site.links.to(coordinateOf(resource), { label: from }) },
     to: null,
@@ -97,15 +97,6 @@ export function compareForm(site: Site, resource: Resource, from: string | null,
   const labels = [...new Set([...newest, to, ...(from === null ? [] : [from])])];
   const other = from ?? labels.find((label) => label !== to)!;
   return { action: site.links.to(coordinateOf(resource), { view: 'diff' }), labels, from: other, to };
-}
-
-function frameOf(site: Site, resource: Resource) {
-  return {
-    org: resource.org,
-    crumbs: crumbsWithin(site, resource, 'What changed'),
-    hidden: true,
-    resource: { name: resource.name, coordinate: nameOf(resource) },
-  };
 }
 
 function describeComparison(comparison: Comparison, places: Places): object {

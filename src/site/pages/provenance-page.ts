@@ -1,10 +1,10 @@
 import { isUrlPath } from '../../model/address.ts';
 import { codingAnnotation, formatAnnotation, sourceAnnotation, type Descriptor } from '../../model/artifact.ts';
-import { coordinateOf, nameOf } from '../../model/resource.ts';
+import { coordinateOf } from '../../model/resource.ts';
 import { hasPublicLog } from '../../registry/transparency/log-key.ts';
 import { readConfig, readManifest, type GrantedVersion } from '../../registry/read.ts';
 import { dayOf, fileLinks, provenanceOf, specificationOf } from './describe-version.ts';
-import { crumbsWithin } from './crumbs.ts';
+import { pageWithin } from './crumbs.ts';
 import { docPath } from '../docs/docs.ts';
 import type { Site } from '../site.ts';
 
@@ -17,16 +17,8 @@ export async function provenancePage(site: Site, granted: GrantedVersion): Promi
   const coordinate = coordinateOf(resource);
   const pages = fileLinks(config);
   return site.page('provenance', {
-    org: resource.org,
+    ...pageWithin(site, resource, 'Provenance', version.label),
     title: `Provenance of ${resource.name} ${version.label}`,
-    crumbs: crumbsWithin(site, resource, 'Provenance', version.label),
-    hidden: true,
-    resource: {
-      name: resource.name,
-      coordinate: nameOf(resource),
-      href: links.to(coordinate, { label: version.label }),
-    },
-    label: version.label,
     manifest: version.manifest,
     published: dayOf(version.publishedAt),
     committed: version.createdAt === undefined ? null : dayOf(version.createdAt),

@@ -5,9 +5,9 @@ import { visible, httpsUrl } from '../../model/escape.ts';
 import { readManifest, openBlob, type GrantedVersion, readConfig } from '../../registry/read.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { type CommitLinks, fileLinks } from './describe-version.ts';
-import { coordinateOf, nameOf } from '../../model/resource.ts';
+import { coordinateOf } from '../../model/resource.ts';
 import { parseCoordinate } from '../../model/address.ts';
-import { crumbsWithin } from './crumbs.ts';
+import { pageWithin } from './crumbs.ts';
 import type { Site } from '../site.ts';
 
 /** The lines of a file around a problem, with a mark. Null: the file was not read. */
@@ -83,22 +83,16 @@ function place(
 export async function reportPage(site: Site, granted: GrantedVersion, report: Report): Promise<string> {
   const { registry, links } = site;
   const { resource, version } = granted;
-  const coordinate = coordinateOf(resource);
-  const address = links.to(coordinate, { label: version.label });
   const pages = fileLinks(await readConfig(registry, granted));
   const frameOf = await readFrames(registry, granted, report.problems.slice(0, shown));
   return site.page('report', {
-    org: resource.org,
+    ...pageWithin(site, resource, 'Checks', version.label),
     title: `Checks of ${resource.name} ${version.label}`,
-    crumbs: crumbsWithin(site, resource, 'Checks', version.label),
-    hidden: true,
-    resource: { name: resource.name, coordinate: nameOf(resource), href: address },
-    label: version.label,
     report: describeReport(report, pages, frameOf),
     hiddenCount: report.hidden ?? 0,
     gate: report.gate ? describeGate(site, report.gate) : null,
     exempted: (report.exempted ?? []).map(({ exemption, ...problem }) => ({ problem, exemption })),
-    json: `${links.to(coordinate, { label: version.label, view: 'report' })}?format=json`,
+    json: `${links.to(coordinateOf(resource), { label: version.label, view: 'report' })}?format=json`,
   });
 }
 

@@ -1,9 +1,9 @@
 import { changesOf } from '../../model/compared-with.ts';
 import { countsInWords, type VersionChanges } from '../../model/comparison.ts';
-import { coordinateOf, nameOf, type Resource, type Version } from '../../model/resource.ts';
+import { coordinateOf, type Resource, type Version } from '../../model/resource.ts';
 import { whyLatest } from '../../model/latest.ts';
 import type { Granted } from '../../registry/read.ts';
-import { crumbsWithin } from './crumbs.ts';
+import { pageWithin } from './crumbs.ts';
 import { dayOf } from './describe-version.ts';
 import { changesHref, compareForm, verdictTags } from './diff-page.ts';
 import { subscriptionOf } from '../feeds.ts';
@@ -18,12 +18,10 @@ export function versionsPage(site: Site, { resource }: Granted): string {
   const coordinate = coordinateOf(resource);
   const all = resource.versions.toReversed().slice(0, shown);
   return site.page('history', {
-    org: resource.org,
+    ...pageWithin(site, resource, 'Versions'),
     title: `Versions of ${resource.name}`,
-    crumbs: crumbsWithin(site, resource, 'Versions'),
     canonical: links.whole(links.to(coordinate, { view: 'versions' })),
     hidden: resource.visibility === 'private',
-    resource: { name: resource.name, coordinate: nameOf(resource), href: links.to(coordinate) },
     compare: compareForm(site, resource, null, resource.latest ?? resource.versions.at(-1)?.label ?? ''),
     count: resource.versions.length,
     whyLatest: whyLatest(resource),
