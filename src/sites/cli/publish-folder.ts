@@ -38,7 +38,7 @@ export async function publishHere(
   const { createSiteRecord, changeSite } = await import('../registry/site-record.ts');
   const { findSite } = await import('../../registry/lives.ts');
   const { replaceDrafts } = await import('../registry/drafts.ts');
-  const { publishSite } = await import('../registry/publish-site.ts');
+  const { publishSite, storedFiles } = await import('../registry/publish-site.ts');
   const author = operator;
   const stored = await findSite(registry, site);
   const visibility: Visibility | undefined = isPublic ? 'public' : undefined;
@@ -48,11 +48,7 @@ export async function publishHere(
   const replaced = await replaceDrafts(registry, site, files, author);
   const result = await publishSite(registry, {
     site,
-    files: [...replaced.files].map(([path, { digest, bundle, at, size }]) => ({
-      path,
-      source: digest,
-      place: { bundle, at, size },
-    })),
+    files: storedFiles(replaced.files),
     read: readerOf(files),
     origin: null,
     reader,

@@ -201,12 +201,12 @@ async function previewFolder(
   }
   return withRegistry(command, (registry) =>
     withProgress('Rendering', async () => {
-      const { previewDrafts, previewSite } = await import('../registry/site-preview.ts');
+      const { previewSite } = await import('../registry/site-preview.ts');
+      const { sentFiles } = await import('../registry/publish-site.ts');
       const { problems, ...input } = await inputOf(read?.files ?? [], limits.fileBytes);
       const request = { site, reader, by: 'operator:cli' };
-      const { token, expiresAt, rendered, report } = await (read === null
-        ? previewDrafts(registry, request)
-        : previewSite(registry, { ...request, ...input, origin: null }));
+      const files = read === null ? await sentFiles(registry, site) : { ...input, origin: null };
+      const { token, expiresAt, rendered, report } = await previewSite(registry, { ...request, ...files });
       const url = `${registry.config.url ?? ''}/previews/${token}/`;
       return { url, expiresAt, rendered, report: withProblems(report, [...unread, ...problems]) };
     }),

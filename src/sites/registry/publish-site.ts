@@ -9,6 +9,7 @@ import {
   settingsOf,
   type Deployment,
   type DocumentationSite,
+  type DraftFile,
   type SiteName,
   type SiteOrigin,
   type SiteSettings,
@@ -183,26 +184,24 @@ async function publishEmbeds(
   return appended?.outcome === 'published';
 }
 
-/** Publishes the files that were sent for a site. Throws `conflict` if it has those of a repository. */
-export async function publishDrafts(
-  registry: Registry,
-  request: Omit<PublishSite, keyof SiteFiles | 'origin' | 'settings'>,
-): Promise<SitePublished> {
-  await findEditable(registry, request.site);
-  return publishSite(registry, { ...request, ...(await draftFiles(registry, request.site)), origin: null });
-}
-
-/** The files that were sent for a site. */
-export async function draftFiles(registry: Registry, site: SiteName): Promise<SiteFiles> {
+/** The files that were sent for a site, to publish or to preview. Throws `conflict` if it has those of a repository. */
+export async function sentFiles(registry: Registry, site: SiteName): Promise<SiteFiles & { origin: null }> {
+  await findEditable(registry, site);
   const drafts = new Map((await listDrafts(registry, site)).map(({ path, file }) => [path, file]));
   return {
-    files: [...drafts].map(([path, { digest, bundle, at, size }]) => ({
-      path,
-      source: digest,
-      place: { bundle, at, size },
-    })),
+    files: storedFiles(drafts),
     read: (paths) => Promise.all(paths.map((path) => readPlace(registry, drafts.get(path)!))),
+    origin: null,
   };
+}
+
+/** Files that are stored already, as a deployment is made of them. */
+export function storedFiles(files: ReadonlyMap<string, DraftFile>): SiteFiles['files'] {
+  return [...files].map(([path, { digest, bundle, at, size }]) => ({
+    path,
+    source: digest,
+    place: { bundle, at, size },
+  }));
 }
 
 /**

@@ -15,9 +15,8 @@ import { findPreview, keepPreview, sweepPreviews, trimPreviews } from '../../sto
 import { viewWith } from '../../registry/preview.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { readObject } from '../../registry/stored.ts';
-import { findEditable } from './drafts.ts';
 import type { MadeDeployment, SiteFiles } from './make-deployment.ts';
-import { deploymentFor, draftFiles, type PublishSite } from './publish-site.ts';
+import { deploymentFor, type PublishSite } from './publish-site.ts';
 import { grantPreview, type GrantedSite } from './read-site.ts';
 
 /** A state of a site to show to whoever has its address. */
@@ -111,15 +110,6 @@ export async function storeSitePreview(
   const deployment: Deployment = { label: 'preview', ...ofSite, manifest, publishedAt, by, origin };
   const stored: Stored = { site, deployment, parts: [...parts.keys()], ...(fresh && { fresh }) };
   return keepPreview(registry, site.org, days, encodeJson(stored), parts);
-}
-
-/** As `previewSite`, of the files that were sent for a site. Throws `conflict` if it has others. */
-export async function previewDrafts(
-  registry: Registry,
-  request: Omit<PreviewSite, keyof SiteFiles | 'origin' | 'settings'>,
-): Promise<MadePreview> {
-  await findEditable(registry, request.site);
-  return previewSite(registry, { ...request, ...(await draftFiles(registry, request.site)), origin: null });
 }
 
 /**

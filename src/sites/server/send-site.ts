@@ -45,7 +45,7 @@ export async function sendOf(
   path: string | null,
 ): Promise<void> {
   const { context, principal } = read;
-  const { site, contents } = granted;
+  const { contents } = granted;
   // Previews must not be found, so no list links to their pages.
   if (placed.expires && path !== null && publicLists.has(path)) throw new RegistryError('not_found', nothingHere);
   if (path === null) return redirect(read, granted, placed, placed.base);
@@ -61,10 +61,10 @@ export async function sendOf(
   if (twin !== null)
     return sendMade(
       read,
+      granted,
       placed,
       await siteMarkdown(context.site, granted, placed, principal, twin),
       'text/markdown; charset=utf-8',
-      site.visibility === 'public',
     );
   const file = findFile(granted, path);
   if (file !== null) return sendFile(read, granted, placed, file);
@@ -78,7 +78,7 @@ export async function sendOf(
   const deployed = findPage(granted, page);
   if (deployed !== null && routeOf(page) === path) {
     const html = await sitePage(context.site, granted, placed, principal, page, deployed);
-    return sendMade(read, placed, html, 'text/html; charset=utf-8', site.visibility === 'public');
+    return sendMade(read, granted, placed, html, 'text/html; charset=utf-8');
   }
   const target = otherAddress(granted, path);
   if (target === null) throw new RegistryError('not_found', nothingHere);
@@ -124,34 +124,30 @@ function redirect(read: ReadRequest, { site }: GrantedSite, placed: Placed, loca
   read.response.writeHead(301, flattenFields({ Location: location, 'Content-Length': '0', ...shared })).end();
 }
 
-async function sendText(
+function sendText(
   read: ReadRequest,
-  { site }: GrantedSite,
+  granted: GrantedSite,
   placed: Placed,
   text: string,
   mediaType: string,
 ): Promise<void> {
-  await sendMade(
-    read,
-    placed,
-    { text, isPublic: site.visibility === 'public', keys: [siteKey(site)] },
-    mediaType,
-    site.visibility === 'public',
-  );
+  const { site } = granted;
+  const page = { text, isPublic: site.visibility === 'public', keys: [siteKey(site)] };
+  return sendMade(read, granted, placed, page, mediaType);
 }
 
 /** Sends a generated text. If it embeds what only some readers may see, no shared cache may keep it. */
 async function sendMade(
   { context, request, response }: ReadRequest,
+  { site }: GrantedSite,
   placed: Placed,
   { text, isPublic, keys }: SitePage,
   mediaType: string,
-  isPublicSite: boolean,
 ): Promise<void> {
   const { config } = context.registry;
   const isShared = isPublic && placed.expires === undefined;
   const headers = {
-    ...pageSharing(config, { isPublic: isShared, by: isPublicSite ? 'reader' : 'everyone', keys }),
+    ...pageSharing(config, { isPublic: isShared, by: site.visibility === 'public' ? 'reader' : 'everyone', keys }),
     ...previewHeaders(placed),
   };
   await sendPage({ request, response }, context.registry, bytesOf(text), { mediaType, headers });

@@ -9,8 +9,8 @@ import {
   type SiteConnection,
 } from '../model/documentation-site.ts';
 import { listReadableSites } from '../../registry/readable.ts';
-import { publishAgain, publishDrafts } from '../registry/publish-site.ts';
-import { previewDrafts } from '../registry/site-preview.ts';
+import { publishAgain, publishSite, sentFiles } from '../registry/publish-site.ts';
+import { previewSite } from '../registry/site-preview.ts';
 import { deleteRecord, isRestorable } from '../../registry/lives.ts';
 import { changeSite, createSiteRecord, type SiteChange } from '../registry/site-record.ts';
 import { nothingHere } from '../../server/error-answers.ts';
@@ -84,7 +84,8 @@ export const siteOperations = {
         const body = { outcome, deployment: deploymentRecord(now, deployment), rendered: 0, report };
         return { status: outcome === 'published' ? 201 : 200, body };
       }
-      const result = await publishDrafts(registry, { site, reader: principal, author, dryRun });
+      const sent = await sentFiles(registry, site);
+      const result = await publishSite(registry, { site, ...sent, reader: principal, author, dryRun });
       if (result.outcome === 'rejected') {
         const { problems, counts, truncated } = result.report;
         throw new RegistryError('refused', describeBlocking(result.report).replace('document', 'site'), {
@@ -101,7 +102,8 @@ export const siteOperations = {
 
     async previewSite(call) {
       const { registry, coordinate: site, principal, author, context } = call;
-      const preview = await previewDrafts(registry, { site, reader: principal, by: author.actor });
+      const sent = await sentFiles(registry, site);
+      const preview = await previewSite(registry, { site, ...sent, reader: principal, by: author.actor });
       const { token, expiresAt, rendered, report } = preview;
       return { status: 201, body: { url: `${context.url}/previews/${token}/`, expiresAt, rendered, report } };
     },

@@ -169,8 +169,9 @@ describe('a check before publishing', () => {
     const registry = createTestRegistry();
     await publishVersion(registry, '@other/apis/secret', '1.0.0', { visibility: 'private' });
     await writeSite(registry, { 'index.md': '::reference @other/apis/secret\n' });
-    const { publishDrafts } = await import('../../../src/sites/registry/publish-site.ts');
-    const made = await publishDrafts(registry, { site: handbook, reader: anonymous, author });
+    const { publishSite: publish, sentFiles } = await import('../../../src/sites/registry/publish-site.ts');
+    const sent = await sentFiles(registry, handbook);
+    const made = await publish(registry, { site: handbook, ...sent, reader: anonymous, author });
     expect(rulesOf(made)).toEqual(['site-reference-missing']);
   });
 

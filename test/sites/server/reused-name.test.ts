@@ -6,8 +6,8 @@ import { collectGarbage } from '../../../src/registry/maintenance/gc.ts';
 import { fsck } from '../../../src/registry/fsck.ts';
 import { changeSite, connectSite, createSiteRecord } from '../../../src/sites/registry/site-record.ts';
 import { findDraft, listDrafts } from '../../../src/sites/registry/drafts.ts';
-import { publishAgain } from '../../../src/sites/registry/publish-site.ts';
-import { previewDrafts, storeSitePreview } from '../../../src/sites/registry/site-preview.ts';
+import { publishAgain, sentFiles } from '../../../src/sites/registry/publish-site.ts';
+import { previewSite, storeSitePreview } from '../../../src/sites/registry/site-preview.ts';
 import type { Registry } from '../../../src/registry/registry.ts';
 import { description } from '../../server/v1/described.ts';
 import { openApi, type Api } from '../../server/v1/api.ts';
@@ -36,8 +36,9 @@ beforeEach(async () => {
 });
 afterEach(() => api[Symbol.asyncDispose]());
 
-function preview(of = site) {
-  return previewDrafts(registry, { site: of, reader: { kind: 'operator', id: 'test' }, by: author.actor });
+async function preview(of = site) {
+  const sent = await sentFiles(registry, of);
+  return previewSite(registry, { site: of, ...sent, reader: { kind: 'operator', id: 'test' }, by: author.actor });
 }
 
 async function get(path: string, key?: string) {

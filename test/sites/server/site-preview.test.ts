@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { collectGarbage } from '../../../src/registry/maintenance/gc.ts';
 import type { Registry } from '../../../src/registry/registry.ts';
 import { deleteDraft } from '../../../src/sites/registry/drafts.ts';
-import { previewDrafts } from '../../../src/sites/registry/site-preview.ts';
+import { sentFiles } from '../../../src/sites/registry/publish-site.ts';
+import { previewSite } from '../../../src/sites/registry/site-preview.ts';
 import { changeSite } from '../../../src/sites/registry/site-record.ts';
 import { listAll } from '../../../src/store/bucket.ts';
 import { copyStore } from '../../../src/store/copy-store.ts';
@@ -28,8 +29,9 @@ beforeAll(async () => {
 });
 afterAll(() => served[Symbol.asyncDispose]());
 
-function preview(registry: Registry = served.registry, site = handbook) {
-  return previewDrafts(registry, { site, reader: { kind: 'operator', id: 'test' }, by: author.actor });
+async function preview(registry: Registry = served.registry, site = handbook) {
+  const sent = await sentFiles(registry, site);
+  return previewSite(registry, { site, ...sent, reader: { kind: 'operator', id: 'test' }, by: author.actor });
 }
 
 async function get(path: string, key?: string, method = 'GET') {

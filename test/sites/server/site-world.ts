@@ -1,7 +1,7 @@
 import type { Visibility } from '../../../src/model/access.ts';
 import type { SiteName } from '../../../src/sites/model/documentation-site.ts';
 import { putDraft } from '../../../src/sites/registry/drafts.ts';
-import { publishDrafts, type SitePublished } from '../../../src/sites/registry/publish-site.ts';
+import { publishSite, sentFiles, type SitePublished } from '../../../src/sites/registry/publish-site.ts';
 import { createSiteRecord, type SiteChange } from '../../../src/sites/registry/site-record.ts';
 import type { Registry } from '../../../src/registry/registry.ts';
 
@@ -24,8 +24,8 @@ export async function writeSite(
 }
 
 /** Publishes what was sent, as the operator. */
-export function deploy(registry: Registry, site: SiteName = handbook, dryRun = false): Promise<SitePublished> {
-  return publishDrafts(registry, { site, reader: operator, author, dryRun });
+export async function deploy(registry: Registry, site: SiteName = handbook, dryRun = false): Promise<SitePublished> {
+  return publishSite(registry, { site, ...(await sentFiles(registry, site)), reader: operator, author, dryRun });
 }
 
 export const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
