@@ -2,12 +2,10 @@ import { existsSync, realpathSync } from 'node:fs';
 import { join, resolve, basename, dirname, relative, sep } from 'node:path';
 import { Command } from 'commander';
 import type { Copied, Until } from '../store/copy-store.ts';
-import { readConfig, withStore, type CommonOptions, holdsStore, withRegistry } from './command-context.ts';
+import { readConfig, withStore, type CommonOptions, holdsStore, withRegistry, withScratch } from './command-context.ts';
 import { complain, print, printJson, withProgressUnless } from './output.ts';
 import { RegistryError } from '../model/errors.ts';
 import { checkStore, printDamages, printLostKey, parseLogEnd } from './fsck-command.ts';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import type { Checked } from '../registry/fsck.ts';
 import type { Config } from '../config.ts';
 
@@ -155,19 +153,12 @@ export function migrateCommand(): Command {
 
 /** Checks the store in a folder, with a cache that goes afterwards. */
 async function check(folder: string, json: boolean, command: Command): Promise<Checked> {
-  const { openRegistry } = await import('../open.ts');
-  const dataFolder = await mkdtemp(join(tmpdir(), 'stele-check-'));
-  const config = { ...(await readConfig(command)), store: { kind: 'fs' as const, path: resolve(folder) } };
-  const registry = await openRegistry(
-    { ...config, dataFolder, cacheFolder: join(dataFolder, 'cache') },
-    () => undefined,
+  const config = await readConfig(command);
+  return withScratch(
+    config,
+    () => resolve(folder),
+    (registry) => checkStore(registry, json),
   );
-  try {
-    return await checkStore(registry, json);
-  } finally {
-    await registry.close();
-    await rm(dataFolder, { recursive: true, force: true });
-  }
 }
 
 /** Throws `malformed` if a folder is the store, or one of them is in the other. */

@@ -10,7 +10,7 @@ import { isResourceType, isSlug, parseCoordinate, slugFrom, type Coordinate, typ
 import { RegistryError } from '../model/errors.ts';
 import type { Sandboxes } from '../compile/sandboxes.ts';
 import type { OpenRegistry } from '../open.ts';
-import type { Author, Log } from '../registry/registry.ts';
+import type { Author } from '../registry/registry.ts';
 
 /** Options of every command. */
 export interface CommonOptions {
@@ -54,14 +54,34 @@ export function configFile(command: Command): string | null {
   return config ?? findConfigFile();
 }
 
-/** Opens the registry for one command and closes it afterwards. Commands print; they do not log. */
+/** Opens the registry for one command and closes it afterwards. */
 export async function withRegistry<T>(command: Command, work: (registry: OpenRegistry) => Promise<T>): Promise<T> {
+  return withOpen(await readConfig(command), work);
+}
+
+/** Commands print; they do not log. */
+async function withOpen<T>(config: Config, work: (registry: OpenRegistry) => Promise<T>): Promise<T> {
   const { openRegistry } = await import('../open.ts');
-  const registry = await openRegistry(await readConfig(command), quiet, { isForeground: true });
+  const registry = await openRegistry(config, () => undefined, { isForeground: true });
   try {
     return await work(registry);
   } finally {
     await registry.close();
+  }
+}
+
+/** Opens a registry with a data folder that goes afterwards. `storeIn`: its store, by that folder. */
+export async function withScratch<T>(
+  config: Config,
+  storeIn: (folder: string) => string,
+  work: (registry: OpenRegistry) => Promise<T>,
+): Promise<T> {
+  const dataFolder = await mkdtemp(join(tmpdir(), 'stele-'));
+  const store = { kind: 'fs', path: storeIn(dataFolder) } as const;
+  try {
+    return await withOpen({ ...config, store, dataFolder, cacheFolder: join(dataFolder, 'cache') }, work);
+  } finally {
+    await rm(dataFolder, { recursive: true, force: true });
   }
 }
 
@@ -93,22 +113,7 @@ export async function withRegistryToRead<T>(
 ): Promise<T> {
   const config = adjust(await readConfig(command));
   const isThere = !('path' in config.store) || existsSync(config.store.path);
-  const folder = isThere ? null : await mkdtemp(join(tmpdir(), 'stele-'));
-  const { openRegistry } = await import('../open.ts');
-  const registry = await openRegistry(folder === null ? config : inFolder(config, folder), quiet, {
-    isForeground: true,
-  });
-  try {
-    return await work(registry);
-  } finally {
-    await registry.close();
-    if (folder !== null) await rm(folder, { recursive: true, force: true });
-  }
-}
-
-function inFolder(config: Config, folder: string): Config {
-  const path = join(folder, 'store');
-  return { ...config, store: { kind: 'fs', path }, dataFolder: folder, cacheFolder: join(folder, 'cache') };
+  return isThere ? withOpen(config, work) : withScratch(config, (folder) => join(folder, 'store'), work);
 }
 
 /** Runs the work with a compiler and no store, so that nothing is written. */
@@ -128,8 +133,6 @@ export async function withCompiler<T>(
     await compiler.close();
   }
 }
-
-const quiet: Log = () => undefined;
 
 /** Parses a date or a time, into ISO 8601. Throws `malformed`. */
 export function requireDate(text: string): string {

@@ -7,7 +7,7 @@ import type { components } from '../server/v1/management.d.ts';
 import type { CommonOptions } from './command-context.ts';
 import { openInBrowser } from './open-command.ts';
 import { complain, print, printJson } from './output.ts';
-import { askRegistry, bodyIn, saveKey, savedFile, savedKeyOf } from './registry-client.ts';
+import { askRegistry, bodyIn, requireRegistry, saveKey, savedFile, savedKeyOf } from './registry-client.ts';
 
 type Schemas = components['schemas'];
 type LoginOptions = CommonOptions & { registry?: string; scope: Scope; org?: string; name?: string };
@@ -77,9 +77,4 @@ async function waitForKey(
     if (answer.status === 201) return body as Schemas['CreatedKey'];
     if (body['state'] === 'refused') throw new RegistryError('forbidden', 'You refused. Nothing was saved.');
   }
-}
-
-function requireRegistry(registry: string | undefined): string {
-  if (registry !== undefined) return registry;
-  throw new RegistryError('malformed', 'Which registry? Use --registry https://contracts.example.com.');
 }

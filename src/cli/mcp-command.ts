@@ -1,7 +1,6 @@
 import { finished } from 'node:stream/promises';
 import { Command } from 'commander';
-import type { CommonOptions } from './command-context.ts';
-import { operator, withStore } from './command-context.ts';
+import { operator, withStore, type CommonOptions } from './command-context.ts';
 import { readOpenTarget } from './registry-client.ts';
 
 /** `stele mcp`: answers the questions of one language model about contracts, over stdin and stdout. */

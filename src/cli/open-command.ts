@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Command } from 'commander';
 import { formatCoordinate } from '../model/address.ts';
-import { RegistryError } from '../model/errors.ts';
 import { readConfig, requireCoordinate, type CommonOptions } from './command-context.ts';
 import { urlIn } from './check/fetch-document.ts';
 import { complain, print, printJson } from './output.ts';
+import { requireRegistry } from './registry-client.ts';
 
 /** What opens a URL in the browser of a desktop. */
 const openers: Partial<Record<NodeJS.Platform, readonly [program: string, ...args: string[]]>> = {
@@ -34,9 +34,7 @@ export function openCommand(): Command {
     .action(async (given: string, _options: unknown, command: Command) => {
       const { coordinate, selector } = requireCoordinate(given);
       const { registry, json } = command.optsWithGlobals<CommonOptions & { registry?: string }>();
-      const base = registry ?? (await readConfig(command)).url;
-      if (base === null)
-        throw new RegistryError('malformed', 'Which registry? Use --registry https://contracts.example.com.');
+      const base = requireRegistry(registry ?? (await readConfig(command)).url);
       const url = urlIn(base, formatCoordinate(coordinate, selector));
       const { program, opened } = await openInBrowser(url);
       if (json) return printJson({ url, opened });

@@ -59,6 +59,12 @@ export type RegistryClient = Awaited<ReturnType<typeof openRegistryAt>>;
 /** The header that names the organization for which a request is meant. */
 const organizationHeader = 'stele-organization';
 
+/** The registry that a command needs. Throws `malformed` where nobody named one. */
+export function requireRegistry(registry: string | null | undefined): string {
+  if (registry) return registry;
+  throw new RegistryError('malformed', 'Which registry? Use --registry https://contracts.example.com.');
+}
+
 /** The registry's URL and the user's key, if there is one. Throws `malformed` for what is no URL of a registry. */
 export function readOpenTarget(registry: string): { base: string; key: string | undefined } {
   if (!/^https?:$/.test(URL.parse(registry)?.protocol ?? ''))

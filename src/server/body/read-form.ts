@@ -14,7 +14,7 @@ export async function readForm(request: IncomingMessage, response: ServerRespons
   if (!hasBody(request)) return new FormData();
   const type = request.headers['content-type'] ?? '';
   if (!forms.test(type)) throw new RegistryError('unsupported_media_type', 'Send a form of this page.');
-  const bytes = await joinPieces(await readPieces(request, response, { limit, inflate: false, look: () => undefined }));
+  const bytes = await joinPieces(await readPieces(request, response, { limit, inflate: false }));
   const form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } })
     .formData()
     .catch((error: unknown) => {
