@@ -31,7 +31,7 @@ test.each([
   ['unions of types and values', { untrue: 0.03, other: 0.03, unknown: 0.04 }],
   ['flat schemas', { untrue: 0.06, other: 0.05, unknown: 0.04 }],
   ['deep schemas', { untrue: 0.16, other: 0.1, unknown: 0.05 }],
-  ['exclusions and conditions', { untrue: 0.23, other: 0.23, unknown: 0.05 }],
+  ['exclusions and conditions', { untrue: 0.17, other: 0.17, unknown: 0.05 }],
 ] as const)(
   'nearly every change of %s that is called breaking breaks some value, and few cannot be judged',
   (name, most) => {

@@ -1,4 +1,5 @@
 // Values that are interesting for a pair of schemas: those that they are about, and some of all types.
+import { oracleOf } from './schema-oracle.ts';
 import { numbers, strings, type Pair, type Schema, type Side } from './schema-pairs.ts';
 
 const scalars: unknown[] = [null, true, false, ...strings, 'z', 'xy', 'yx', 'ab', ...numbers, -2, -3, -6, 4, 1.5, 6];
@@ -8,9 +9,10 @@ const names = ['a', 'b', 'c', 'd', 'ab'];
 const most = 150;
 
 /** Values at the limits of both schemas, of their enums, and of all types. */
-export function instancesFor({ before, after }: Pair): unknown[] {
+export function instancesFor(pair: Pair): unknown[] {
+  const { before, after } = pair;
   const drawn = [...valuesOf(before.root, before, 3), ...valuesOf(after.root, after, 3)];
-  const objects = mixed(drawn.filter(isRecord));
+  const objects = mixed(drawn.filter(isRecord), pair);
   return [
     ...scalars,
     {},
@@ -44,21 +46,55 @@ function valuesOf(schema: Schema, side: Side, depth: number): unknown[] {
   return sampleOf([...found, ...few], most);
 }
 
-/** Objects whose members come from any of these: what one alternative allows beside what another one does. */
-function mixed(objects: readonly Record<string, unknown>[]): object[] {
+/**
+ * Objects whose members come from any of these: what one alternative allows beside what another one does. All of them, with
+ * one value of each kind that the schemas of a member tell apart, where these are not many.
+ */
+function mixed(objects: readonly Record<string, unknown>[], { before, after }: Pair): object[] {
   const members = Map.groupBy(
     objects.flatMap((one) => Object.entries(one)),
     ([name]) => name,
   );
-  const pools = [...members.values()].map((all) => [...new Map(all.map((one) => [JSON.stringify(one), one])).values()]);
-  return Array.from({ length: pools.length > 1 ? 400 : 0 }, (_, at) =>
-    Object.fromEntries(
-      pools.flatMap((pool, place) => {
-        const drawn = Math.imul(at * 8 + place + 1, 0x9e3779b1) >>> 8;
-        return drawn % 4 === 0 ? [] : [pool[(drawn >> 2) % pool.length]!];
-      }),
+  const described = [before, after].flatMap((side) =>
+    alternativesOf(side.root).flatMap((one) =>
+      Object.entries((one['properties'] ?? {}) as Record<string, Schema>).map(([name, root]) => ({
+        name,
+        oracle: oracleOf({ root, defs: side.defs }),
+      })),
     ),
   );
+  const pools = [...members].flatMap(([name, all]) => {
+    const oracles = described.filter((one) => one.name === name).map(({ oracle }) => oracle);
+    const kindOf = (value: unknown) => oracles.map(({ accepts }) => Number(accepts(value))).join('');
+    return oracles.length === 0
+      ? []
+      : [
+          [
+            undefined,
+            ...new Map(
+              [...scalars.map((one) => [name, one] as const), ...all].map((one) => [kindOf(one[1]), one]),
+            ).values(),
+          ],
+        ];
+  });
+  const count = pools.reduce((product, pool) => product * pool.length, 1);
+  return Array.from({ length: Math.min(count, 2000) }, (_, at) => {
+    let left = at;
+    return Object.fromEntries(
+      pools.flatMap((pool) => {
+        const one = pool[left % pool.length];
+        left = Math.floor(left / pool.length);
+        return one === undefined ? [] : [one];
+      }),
+    );
+  });
+}
+
+/** A schema and its alternatives, if it has some. */
+function alternativesOf(root: Schema): Record<string, unknown>[] {
+  if (typeof root === 'boolean') return [];
+  const branches = ['anyOf', 'oneOf'].flatMap((key) => (root[key] ?? []) as Schema[]);
+  return branches.length === 0 ? [] : [root, ...branches.filter((one) => typeof one !== 'boolean')];
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

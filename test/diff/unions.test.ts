@@ -340,6 +340,25 @@ test('what alternatives say of a property that the schema names itself afterward
   expect(compare(taking(union), taking(other)).verdict).toBe('safe');
 });
 
+// "Property "a" allows only string; it allowed any type", although the alternatives still say what they said.
+test.each(['anyOf', 'oneOf'])('a property that says nothing beside alternatives of %s may go and come', (keyword) => {
+  const union = { type: 'object', [keyword]: [{ properties: { a: string } }, { properties: { b: number } }] };
+  for (const nothing of [true, {}, { description: 'D' }]) {
+    const named = { ...union, properties: { a: nothing } };
+    for (const [before, after] of [
+      [named, union],
+      [union, named],
+    ] as const) {
+      // prettier-ignore
+      expect(compare(taking(before), taking(after)).verdict).not.toBe('breaking');
+      expect(compare(giving(before), giving(after)).verdict).not.toBe('breaking');
+    }
+  }
+  // What it says itself counts.
+  const named = { ...union, properties: { a: number } };
+  expect(compare(taking(union), taking(named)).verdict).toBe('breaking');
+});
+
 const beside = (keyword: string, ...all: Json[]): Json => ({ type: 'object', properties: { id: { type: 'string' } }, [keyword]: all }); // prettier-ignore
 const paid = (by: string): Json => ({
   type: 'object',

@@ -51,10 +51,11 @@ function withNamesBeside(pair: Pair): Pair {
     pair.walk.spend((branches.flat().length * (pair.before.properties.size + pair.after.properties.size)) / 10);
     return (name: string, own: Schema | null): Schema | null => {
       const isAround = own === null && around !== null && isNamed(around, name);
+      const isOpen = own === null || own.every(({ value }) => isAnything(value));
       const beside = isAround ? (around.properties.get(name) ?? around.additional.schema) : own;
       const within = branches
-        // What is named beside alternatives has any value in one that does not name it.
-        .filter((all) => own === null || all.every((properties) => properties.has(name)))
+        // What is described beside alternatives has any such value in one that does not name it.
+        .filter((all) => isOpen || all.every((properties) => properties.has(name)))
         .flatMap((all) => all.flatMap((properties) => properties.get(name) ?? []));
       if (within.length === 0) return beside;
       const pointer = within.map((place) => place.pointer).join(' | ');
