@@ -523,11 +523,15 @@ test('outdated says what became of the version that is locked', async () => {
   expect(await one.run('add @acme/apis/pay@1.0.0 --json')).toMatchObject({ code: 0 });
 });
 
-test('update does not go back to an older version', async () => {
+test('update does not go back to an older version, unless the locked one was yanked', async () => {
+  let status: object = { state: 'active' };
   await using registry = await listen((request, response) => {
     const path = request.url!.replace(/@(?:%5E1|1\.5\.0)\/provenance$/, '@1.4.0/provenance');
     void fetch(world.registry + path, { headers: { accept: 'application/json' } }).then(async (answer) => {
-      response.writeHead(answer.status).end(await answer.text());
+      const body = await answer.text();
+      response.writeHead(answer.status).end(
+        path.endsWith('/versions') ? body.replace(/("version":\s*"1\.5\.0".*?"status":\s*)\{[^}]*\}/s, `$1${JSON.stringify(status)}`) : body, // prettier-ignore
+      );
     });
   });
   const one = await consumer();
@@ -539,6 +543,13 @@ test('update does not go back to an older version', async () => {
     stderr: `not updated money.json: ${registry.url} says that ^1 means 1.4.0, which is older than 1.5.0. It was left as it is. If you want the older one: stele add @acme/schemas/money@1.4.0\n`,
   });
   expect(await one.text(lockName)).toBe(locked);
+  status = { state: 'yanked', reason: 'Wrong sums.' };
+  const { code, stdout } = await one.run('update');
+  expect(code).toBe(0);
+  expect(stdout).toMatch(
+    /^updated money\.json: @acme\/schemas\/money 1\.5\.0 → 1\.4\.0 \(\^1\), since 1\.5\.0 was yanked: Wrong sums\.\n/,
+  );
+  expect(await one.text(lockName)).toContain('range: ^1\n    version: 1.4.0\n');
   expect(await one.run(`add @acme/schemas/money@1.4.0 --registry ${world.registry}`)).toMatchObject({ code: 0 });
   expect(await one.text(lockName)).toContain('version: 1.4.0');
 });

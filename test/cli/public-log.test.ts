@@ -16,6 +16,7 @@ import { digestOf } from '../../src/model/digest.ts';
 import { deriveKey } from '../../src/registry/seal.ts';
 import { serveStele, type Serving } from '../e2e/stele.ts';
 import { cosign, cosigningKey } from '../registry/transparency/cosign.ts';
+import { runHere } from './in-process.ts';
 import { listen, openConsumer } from './lock-world.ts';
 import { makeData, schema } from './public-log-world.ts';
 
@@ -127,6 +128,32 @@ test('a log that was set back is told with both heads, whatever is missing of it
     `${front.url} shows a log of 3 leaves, had one of 5, and has lost what proves that they are one history. Ask who runs it, and keep both of these.`,
   );
   expect(heads.map((head) => parseCheckpoint(`contracts.test/log\n${head.trimEnd()}\n`)?.size)).toEqual([3, 5]);
+});
+
+test('update goes back from a version that was yanked where the public log says so, and not where only the registry does', async () => {
+  const common = await makeData(folder, 'taken-back', { '@acme/schemas/tax': schema('1.0.0', 'number') });
+  await makeData(folder, 'taken-back', { '@acme/schemas/tax': schema('1.1.0', 'string') });
+  const serving = await serveStele(common);
+  const one = await consumer();
+  shown = serving;
+  await one.run(`add @acme/schemas/tax@^1 --as tax.json --registry ${front.url}`);
+  expect(await one.text(lockName)).toContain('version: 1.1.0');
+  route = (path) => path.replace(/@%5E1\/provenance$/, '@1.0.0/provenance');
+  const yanked = (item: { version: string }) => (item.version === '1.1.0' ? { ...item, status: { state: 'yanked', reason: 'No.' } } : item); // prettier-ignore
+  change = (path, body) => {
+    if (!path.endsWith('/versions')) return body;
+    const page = JSON.parse(String(body)) as { items: { version: string }[] };
+    return Buffer.from(JSON.stringify({ ...page, items: page.items.map(yanked) }));
+  };
+  expect(await one.run('update')).toMatchObject({ code: 1, stderr: expect.stringContaining('older than 1.1.0') });
+
+  [change, route] = [null, (path) => path];
+  await runHere(['yank', '@acme/schemas/tax@1.1.0', '--reason', 'Wrong rate.', ...common]);
+  const because = '@acme/schemas/tax 1.1.0 → 1.0.0 (^1), since 1.1.0 was yanked: Wrong rate.';
+  // The leaf enters within a second or two.
+  await expect.poll(() => one.run('update')).toMatchObject({ code: 0, stdout: expect.stringContaining(because) });
+  expect(await one.text(lockName)).toContain('version: 1.0.0');
+  await serving.stop('SIGKILL');
 });
 
 test('verify --log walks the log, and catches the same', async () => {

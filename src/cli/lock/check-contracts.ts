@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { digestOf, hexOf } from '../../model/digest.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { placeOfLabel } from '../../model/label.ts';
 import { type LockedContract, lockName } from '../../model/lock.ts';
 import { parseProof, parsePolicy, type WitnessPolicy } from '../../model/transparency/checkpoint.ts';
 import { openCheckedLog, verifyProof, type CheckedPublicLog, keysOfLog, readLogState } from '../log/check-log.ts';
@@ -14,6 +15,7 @@ import {
   maxDocumentBytes,
 } from './contract-source.ts';
 import type { Command } from 'commander';
+import type { Status } from '../../model/resource.ts';
 import { countsInWords, usualRules, type Comparison } from '../../model/comparison.ts';
 import { withCompiler } from '../command-context.ts';
 import { type OpenLock, readTreeFile } from './open-lock.ts';
@@ -73,6 +75,27 @@ export async function checkContracts(
       }
     }
   }
+}
+
+/**
+ * The status by which a registry took a version back, if its public log says the same; null: it did not. Private versions are
+ * in no log.
+ */
+export async function statusTakenBack(
+  folder: string,
+  contract: LockedContract,
+  trusted: string | undefined,
+): Promise<(Status & { reason: string }) | null> {
+  const source = openContractSource(contract.registry, trusted);
+  const { versions } = await source.history(coordinateIn(contract));
+  const status = versions[placeOfLabel(versions, contract.version)]?.status;
+  if (status?.state !== 'yanked' && status?.state !== 'withdrawn') return null;
+  const log = await openCheckedLog(contract.registry, (path) => source.file(path), await readPolicy(folder));
+  if (log === null) return status;
+  const { readFacts } = await import('../log/verify-log.ts');
+  const { states } = readFacts(await log.leaves(await log.head()));
+  const state = states.get(`${contract.contract}@${contract.version}`);
+  return state === undefined || state === status.state ? status : null;
 }
 
 /** Checks that the lock has the bytes that the manifest of its digest names. */

@@ -21,6 +21,8 @@ import { noteProblem } from './list-command.ts';
 interface Moved {
   before: LockedContract;
   after: LockedContract;
+  /** Why it goes back, as it is printed. */
+  because: string;
   comparison: Comparison;
   bytes: Uint8Array;
 }
@@ -56,8 +58,10 @@ export function updateCommand(): Command {
         });
       for (const { path, problem } of problems)
         complain(problem.includes(path) ? problem : `not updated ${path}: ${problem}`);
-      for (const { before, after, comparison } of moved) {
-        print(`updated ${after.path}: ${after.contract} ${before.version} → ${after.version} (${after.range})`);
+      for (const { before, after, because, comparison } of moved) {
+        print(
+          `updated ${after.path}: ${after.contract} ${before.version} → ${after.version} (${after.range})${because}`,
+        );
         print(formatDiff(comparison, 'text', { before: before.path, after: after.path }));
       }
       if (moved.length + problems.length === 0) complain('Everything is up to date.');
@@ -72,7 +76,7 @@ async function findMoves(
 ): Promise<{ moved: Moved[]; problems: Problem[] }> {
   const [
     { contractBytes, coordinateIn, openContractSource, sha256Of, trustedRegistry },
-    { assertReplaceable, checkContracts, withComparer },
+    { assertReplaceable, checkContracts, statusTakenBack, withComparer },
   ] = await Promise.all([import('./contract-source.ts'), import('./check-contracts.ts')]);
   const trusted = trustedRegistry();
   return withComparer(command, async (compare) => {
@@ -89,8 +93,10 @@ async function findMoves(
         );
       if (version === before.version) return null;
       const [found, had] = [version, before.version].map(parseSemanticVersion);
-      // Whether the newer ones were withdrawn or are held back, nothing here proves.
-      if (found && had && compareSemanticVersions(found, had) < 0)
+      const isOlder = found && had && compareSemanticVersions(found, had) < 0;
+      const status = isOlder ? await statusTakenBack(lock.folder, before, trusted) : null;
+      // A registry may hold back what is newer.
+      if (isOlder && status === null)
         throw new RegistryError(
           'refused',
           `${before.registry} says that ${before.range} means ${version}, which is older than ${before.version}. It was left as it is. If you want the older one: stele add ${before.contract}@${version}`,
@@ -103,6 +109,7 @@ async function findMoves(
       return {
         before,
         after,
+        because: status === null ? '' : `, since ${before.version} was ${status.state}: ${status.reason}`,
         bytes,
         comparison: await compare({ entry: before, bytes: old }, { entry: after, bytes }),
       };

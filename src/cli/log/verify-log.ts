@@ -85,7 +85,8 @@ interface Facts {
   latest: Map<string, string | null>;
 }
 
-function readFacts(leaves: readonly Buffer[], wrong: string[]): Facts {
+/** Reads the leaves of a log. What contradicts itself is added to `wrong`. */
+export function readFacts(leaves: readonly Buffer[], wrong: string[] = []): Facts {
   const facts: Facts = { versions: new Map(), states: new Map(), latest: new Map() };
   for (const bytes of leaves) {
     const leaf = decodeLeaf(bytes);
