@@ -14,7 +14,7 @@ export function backupCommand(): Command {
   return new Command('backup')
     .description('Copy the store into a folder, or what is new into an earlier copy. Also while a server runs.')
     .argument('<folder>', 'a new or empty folder, or an earlier backup')
-    .option('--verify', 'then read the whole backup again, also what an earlier run copied')
+    .option('--verify', 'then read the whole backup, including earlier copies')
     .action(async (folder: string, { verify }: { verify?: true }, command: Command) => {
       const { json = false } = command.optsWithGlobals<CommonOptions>();
       const { store, dataFolder } = await readConfig(command);

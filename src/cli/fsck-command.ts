@@ -33,7 +33,7 @@ export function fsckCommand(): Command {
     )
     .option(
       '--expect <file>',
-      'a JSON file with `heads`, such as the output of `stele backup --json`: no log may end before',
+      'a JSON file with `heads`, such as the output of `stele backup --json`: report logs that end earlier',
     )
     .action(async (_options: unknown, command: Command) => {
       const options = command.optsWithGlobals<FsckOptions>();
@@ -147,7 +147,7 @@ interface GcCommandOptions extends CommonOptions {
 export function gcCommand(): Command {
   return new Command('gc')
     .description('Delete objects that nothing refers to. Also while servers run.')
-    .option('--dry-run', 'say what would be done, and do nothing')
+    .option('--dry-run', 'print what would be done, and do nothing')
     .action(async (_options: unknown, command: Command) => {
       const { json, dryRun = false } = command.optsWithGlobals<GcCommandOptions>();
       const collected = await withStore(command, async (registry) => {

@@ -24,7 +24,7 @@ export function importCommand(): Command {
     .argument('<coordinate>', '@org/type/slug; with --from, the export')
     .argument('[repository]', 'with --from: the folder to make a git repository in')
     .addOption(
-      new Option('--from <kind>', 'make a git repository of what another registry had, to be followed').choices([
+      new Option('--from <kind>', 'turn the versions of another registry into a git repository, to follow').choices([
         'folder',
         'documents',
         'apicurio',

@@ -14,7 +14,7 @@ interface Followed {
 /** `stele repositories`: what is followed, how it stands, and what was found among the repositories of owners. */
 export function repositoriesCommand(): Command {
   return new Command('repositories')
-    .description('List the followed repositories, and how each stands.')
+    .description('List the followed repositories with their states.')
     .option('--org <name>', 'only this organization')
     .option('--registry <url>', 'URL of a running registry; uses the key in STELE_KEY')
     .action(async (_options: unknown, command: Command) => {

@@ -46,7 +46,7 @@ type Checked = Omit<components['schemas']['Checked'], 'report'> & { path: string
 /** `stele check [FILE…]`: asks a running registry what publishing would say. Writes nothing. */
 export function checkCommand(): Command {
   return new Command('check')
-    .description('Say what publishing the documents of this repository would do, without publishing them.')
+    .description('Check what publishing the documents of this repository would do, without publishing them.')
     .argument('[files...]', 'default: every document that a sync of the repository would publish')
     .option('--registry <url>', 'ask the running registry at this URL, with the key in STELE_KEY if it is set')
     .option('--org <name>', 'organization of the documents (default: that of the key)')

@@ -55,7 +55,7 @@ type Row = Outdated & { file: FileState };
 /** `stele outdated`: says what is newer in the range of each contract and beyond it, and what that would change. */
 export function outdatedCommand(): Command {
   const command = new Command('outdated')
-    .description('Say which contracts have newer versions, and what these would break.')
+    .description('List newer versions of contracts, and what they would break.')
     .argument('[name]', 'a file, or @org/type/slug (default: all)')
     .action(async (name: string | undefined, _options: unknown, self: Command) => {
       const { json = false } = self.optsWithGlobals<LockOptions>();

@@ -60,7 +60,7 @@ const organizationVerbs: readonly Verb<OrganizationOptions>[] = [
     options: [
       new Option('--group <name>', 'the group, as the identity provider names it; * is everybody who signs in'),
       new Option('--person <id>', 'the person, such as https://id.example.com#ada'),
-      new Option('--issuer <url>', 'the identity provider of the group, where there are several'),
+      new Option('--issuer <url>', 'the identity provider of the group, if there are several'),
       new Option('--scope <scope...>', 'what they may do').choices(scopes).makeOptionMandatory(),
       new Option('--resource <glob...>', 'only for these resources, such as apis/pay-* (default: all)'),
     ],
@@ -101,7 +101,7 @@ const keyVerbs: readonly Verb<KeysOptions>[] = [
       new Option('--name <name>', 'name of the key, such as what it is used for').makeOptionMandatory(),
       new Option('--scope <scope...>', 'what the key may do').choices(scopes).makeOptionMandatory(),
       new Option('--resource <glob...>', 'limit the key to these resources, such as apis/pay-*'),
-      new Option('--owner <text>', 'who answers for the key, such as a team'),
+      new Option('--owner <text>', 'who is responsible for the key, such as a team'),
       new Option('--expires <time>', 'when the key expires: an ISO 8601 time, or a number of days such as 90d'),
     ],
     run: async ({ demand }, _, { org, name, scope, resource = null, owner, expires }) => {
@@ -187,7 +187,7 @@ const webhookVerbs: readonly Verb<WebhookOptions>[] = [
       new Option('--event <type...>', 'only these events, such as version.published (default: all)'),
       new Option('--resource <glob...>', 'only of these resources, such as apis/pay-* (default: all)'),
       new Option('--description <text>', 'what it is for'),
-      new Option('--format <format>', 'what the URL takes (default: cloudevents)').choices([
+      new Option('--format <format>', 'format of the messages (default: cloudevents)').choices([
         'cloudevents',
         'slack',
         'teams',
@@ -200,7 +200,7 @@ const webhookVerbs: readonly Verb<WebhookOptions>[] = [
   },
   {
     name: 'test',
-    description: 'Send a test event to an endpoint, and say what it answered.',
+    description: 'Send a test event to an endpoint, and print the response.',
     argument: anEndpoint,
     run: ({ demand }, id) => demand('POST', `${at(id)}/test`),
     say({ delivered, status, error }) {
@@ -209,14 +209,14 @@ const webhookVerbs: readonly Verb<WebhookOptions>[] = [
   },
   {
     name: 'enable',
-    description: 'Send events to an endpoint again that was disabled.',
+    description: 'Enable a disabled endpoint again.',
     argument: anEndpoint,
     run: ({ demand }, id) => demand('PATCH', at(id), { state: 'enabled' }),
     say: (_answer, id) => complain(`Enabled ${id}. It receives events from now on.`),
   },
   {
     name: 'rotate',
-    description: 'Give an endpoint a new secret. The old one signs as well for 24 hours.',
+    description: 'Give an endpoint a new secret. The old one also signs for 24 hours.',
     argument: anEndpoint,
     run: ({ demand }, id) => demand('POST', `${at(id)}/rotate`),
     say: saySecret,
@@ -243,14 +243,14 @@ interface DecisionOptions extends VerbOptions {
 }
 
 const verdicts = [
-  ['approve', 'approved', 'Approve what a held version breaks. Only a person who did not write it may.'],
-  ['reject', 'rejected', 'Reject what a held version breaks. The last decision counts.'],
+  ['approve', 'approved', 'Approve the changes of a held version. Only people who are not its authors may.'],
+  ['reject', 'rejected', 'Reject the changes of a held version. The last decision counts.'],
 ] as const;
 
 const approvalVerbs: readonly Verb<DecisionOptions>[] = [
   {
     name: 'list',
-    description: 'List the versions that wait for approval, and those that were decided about and are not published.',
+    description: 'List the versions that wait for approval, and decided ones that are not published.',
     run: async ({ demandAll }) => ({ approvals: await Array.fromAsync(demandAll<Approval>('/v1/approvals?')) }),
     say({ approvals }) {
       for (const { id, state, resource, version, source, authors } of approvals as Approval[])
@@ -269,7 +269,7 @@ const approvalVerbs: readonly Verb<DecisionOptions>[] = [
     name,
     description,
     argument: anApproval,
-    options: [new Option('--reason <text>', 'why, in a sentence; the version says it').makeOptionMandatory()],
+    options: [new Option('--reason <text>', 'the reason, which the version shows').makeOptionMandatory()],
     run: ({ demand }, id, { reason }) => demand('POST', approvalAt(id), { verdict, reason }),
     say(answer) {
       const { resource, version, source } = answer as unknown as Approval;

@@ -47,7 +47,7 @@ const statusCommands: readonly StatusCommand[] = [
 ];
 
 const remoteHelp = 'URL of a running registry; uses the key in STELE_KEY';
-const dryRunHelp = 'say who depends on it, and change nothing';
+const dryRunHelp = 'list its users, and change nothing';
 
 /** `stele deprecate|yank|reactivate COORDINATE@VERSION`, `stele visibility COORDINATE public|private`. */
 export function versionCommands(): Command[] {
