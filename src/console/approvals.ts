@@ -1,6 +1,6 @@
 import { asTitle, shownState } from '../model/states.ts';
 import { perform, here, type ConsoleRequest, type Listed, mayPublish } from './console-request.ts';
-import { facts, stateCell, timeCell, type Cell, type Page, type Section, type Row, listPage } from './pages.ts';
+import { facts, stateCell, timeCell, type Cell, type Page, type Section, type Row, type ListCode } from './pages.ts';
 import { decidersText, latestText, reachText } from '../model/approval.ts';
 import { countText } from '../model/problem.ts';
 
@@ -9,16 +9,7 @@ type HeldRecord = Listed<'listApprovals'>;
 const path = '/approvals/:approval';
 const columns = ['Version', 'State', 'From', 'By', 'Since'];
 
-const list = listPage({
-  path: '/approvals',
-  operation: 'listApprovals',
-  title: 'Approvals',
-  lead: 'New versions that are not published until somebody else has approved what they break. Open one to see its changes and to decide.',
-  section: 'Held',
-  columns,
-  rows: rowsOf,
-  empty: 'Nothing waits. A resource asks for approval by its setting “Approval”, under “What new versions must pass”.',
-});
+export const approvalList: ListCode<'listApprovals'> = { rows: rowsOf };
 
 function rowsOf(items: readonly HeldRecord[], request: ConsoleRequest): Row[] {
   return items.map((each) => ({
@@ -54,7 +45,8 @@ export async function approvalLinks(request: ConsoleRequest): Promise<ReadonlyMa
   return new Map((await listWaiting(request)).map(({ resource, id }) => [resource, at(request, id)]));
 }
 
-const one: Page = {
+/** What is held, and who decided about it. */
+export const approvalPage: Page = {
   path,
   async show(request) {
     const { body } = await perform(request, 'getApproval');
@@ -113,8 +105,6 @@ const one: Page = {
     };
   },
 };
-
-export const approvalPages: readonly Page[] = [list, one];
 
 function at(request: ConsoleRequest, approval: string): string {
   return here(request, path, { approval });

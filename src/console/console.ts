@@ -14,34 +14,34 @@ import type { SignedIn } from '../server/server-context.ts';
 import { documentBodyBytes, matchSegments, ownDescription, plainBodyBytes } from '../server/v1/api-description.ts';
 import { createRateLimit } from '../server/rate-limit.ts';
 import { typedIn, type Typed } from './fields.ts';
-import { approvalPages } from './approvals.ts';
-import type { Form, FormCodes, Page, PlainForm } from './pages.ts';
-import { keyCodes } from './keys.ts';
+import { approvalList, approvalPage } from './approvals.ts';
 import {
-  deviceDone,
-  devicePath,
-  myKeysPage,
-  showDevice,
-  submitDevice,
-  watchCodes,
-  watchesPage,
-} from './personal-keys.ts';
+  listPage,
+  type Form,
+  type FormCodes,
+  type ListCode,
+  type Page,
+  type PlainForm,
+  type PlainList,
+} from './pages.ts';
+import { keyCodes, keyList } from './keys.ts';
+import { deviceDone, devicePath, myKeyList, showDevice, submitDevice, watchCodes, watchList } from './personal-keys.ts';
 import { countAttention, organizationPages } from './organization-views.ts';
 import { memberCodes } from './people.ts';
 import { showForm, submitForm, type FormPage } from './form-page.ts';
 import { publishedPage, publishPage } from './publish-page.ts';
 import { resourceCodes } from './resource-forms.ts';
 import { replayPage } from './replay-page.ts';
-import { repositoryCodes, repositoryPages } from './repository-views.ts';
+import { repositoryCodes, repositoryList, repositoryPages } from './repository-views.ts';
 import { resourcePage, runPage, runsPage } from './resource-view.ts';
 import { expiredPage, sendPage, viewPage } from './show.ts';
 import { organizationFor, startPage } from './start-page.ts';
 import { editorPage, sitePublishPage, uploadPage } from '../sites/console/site-publish.ts';
 import { siteCodes } from '../sites/console/site-forms.ts';
-import { sitePages } from '../sites/console/site-views.ts';
+import { siteList, sitePage } from '../sites/console/site-views.ts';
 import { pageOfForm } from './submit.ts';
 import { nobodys, type Console, type ConsoleRequest } from './console-request.ts';
-import { webhookCodes } from './webhook-views.ts';
+import { webhookCodes, webhookList } from './webhook-views.ts';
 
 /** The code of all forms. */
 export const formCodes: FormCodes = {
@@ -54,6 +54,26 @@ export const formCodes: FormCodes = {
   ...watchCodes,
 };
 
+/** The code of all lists, by the operations that list. */
+export const listCodes = {
+  listKeys: keyList,
+  listMyKeys: myKeyList,
+  listMyWatches: watchList,
+  listWebhooks: webhookList,
+  listRepositories: repositoryList,
+  listApprovals: approvalList,
+  listSites: siteList,
+};
+
+/** Every page of a list in the description, with its code: of an organization, or of a person. */
+function listPages(isPersonal: boolean): Page[] {
+  return ownDescription().operations.flatMap(({ id, list }) => {
+    const plain = list as PlainList | null;
+    if (plain === null || (plain.isPersonal ?? false) !== isPersonal) return [];
+    return [listPage(id, plain, listCodes[id as keyof typeof listCodes] as ListCode<string>)];
+  });
+}
+
 /** Every form of the description, with its code. */
 export function consoleForms(): Form[] {
   return ownDescription().operations.flatMap(({ id, forms }) =>
@@ -64,8 +84,8 @@ export function consoleForms(): Form[] {
 const pages: readonly Page[] = [
   ...organizationPages,
   ...repositoryPages,
-  ...sitePages,
-  ...approvalPages,
+  sitePage,
+  approvalPage,
   publishedPage,
   resourcePage,
   runsPage,
@@ -95,7 +115,6 @@ function routesOf(forms: readonly Form[]): Route[] {
 }
 
 // What is about the person alone.
-const personalPages = [myKeysPage, watchesPage];
 const personalRoutes: readonly Route[] = [
   { path: devicePath, get: (request) => showDevice(request), post: submitDevice, again: showDevice },
 ];
@@ -127,12 +146,12 @@ export function createConsole(given: Console): Router {
   const ofOrganization = [
     ...routesOf(forms),
     ...formPages.map(routeOf),
-    ...routesOfPages(pages, [...forms, ...formPages]),
+    ...routesOfPages([...listPages(false), ...pages], [...forms, ...formPages]),
   ];
   const ofPerson = [
     ...routesOf(personalForms),
     ...personalRoutes,
-    ...routesOfPages(personalPages, [...personalForms, ...deviceDone]),
+    ...routesOfPages(listPages(true), [...personalForms, ...deviceDone]),
   ];
 
   async function answer(http: Request, response: Response): Promise<void> {

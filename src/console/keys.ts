@@ -1,4 +1,4 @@
-import { type Form, type FormCodes, timeCell, type Cell, type Page, listPage } from './pages.ts';
+import { type Form, type FormCodes, timeCell, type Cell, type ListCode } from './pages.ts';
 import { type ConsoleRequest, here, type Listed } from './console-request.ts';
 import { isAllowed } from '../model/access.ts';
 import { keyRef, type Key } from '../model/key.ts';
@@ -28,20 +28,14 @@ export function isAdmin(request: Pick<ConsoleRequest, 'session' | 'org'>): boole
 
 export type KeyRecord = Listed<'listKeys'>;
 
-/** The page of a list of keys. `rowOf`: what it may, what else is known of it, and what one may do with it. */
-export function pageOfKeys(
-  list: Pick<Parameters<typeof listPage>[0], 'title' | 'lead' | 'empty'> & { operation: 'listKeys' | 'listMyKeys' },
+/** A list of keys. `rowOf`: what it may, what else is known of it, and what one may do with it. */
+export function listOfKeys(
   rowOf: (
     key: KeyRecord,
     names: ReadonlyMap<string, string>,
   ) => { more: string; may: Cell; actions: readonly string[] },
-): Page {
-  return listPage({
-    ...list,
-    path: '/keys',
-    add: { text: 'Create a key', path: '/keys/new' },
-    section: 'All keys',
-    columns: ['Name', 'It may', 'Last used', 'State'],
+): ListCode<'listKeys' | 'listMyKeys'> {
+  return {
     async rows(items, request) {
       const names = await namesOf(
         request,
@@ -59,32 +53,24 @@ export function pageOfKeys(
         };
       });
     },
-  });
+  };
 }
 
 /** The forms about a key, by their links. */
 const verbs: Readonly<Record<string, string>> = { Change: 'edit', Replace: 'rotate', Revoke: 'revoke' };
 
 /** The keys of the organization, and those of people that allow something in it. */
-export const keysPage = pageOfKeys(
-  {
-    operation: 'listKeys',
-    title: 'Keys',
-    lead: 'For programs such as CI jobs. Create one to let a program publish or read; revoke one and it stops within a second. People sign in instead.',
-    empty: 'No keys yet.',
+export const keyList = listOfKeys(({ id, owner, scopes, resources, person }, names) => ({
+  more: owner === null ? id : `${id}, ${owner}`,
+  may: {
+    text: scopes.join(', '),
+    more:
+      person === undefined
+        ? (resources?.join(', ') ?? 'the whole organization')
+        : `at most what ${names.get(`user:${person}`) ?? person} may`,
   },
-  ({ id, owner, scopes, resources, person }, names) => ({
-    more: owner === null ? id : `${id}, ${owner}`,
-    may: {
-      text: scopes.join(', '),
-      more:
-        person === undefined
-          ? (resources?.join(', ') ?? 'the whole organization')
-          : `at most what ${names.get(`user:${person}`) ?? person} may`,
-    },
-    actions: person === undefined ? ['Change', 'Replace', 'Revoke'] : ['Revoke'],
-  }),
-);
+  actions: person === undefined ? ['Change', 'Replace', 'Revoke'] : ['Revoke'],
+}));
 
 /** Whether a key still works, and until when. */
 function keyState({ context }: ConsoleRequest, { revokedAt, expiresAt }: KeyRecord): Cell {

@@ -5,7 +5,7 @@ import { describeRepositories } from '../sync/owners/describe-followed.ts';
 import { waitingSection } from './approvals.ts';
 import { resourceSection } from './resource-list.ts';
 import { graceDays } from '../registry/lives.ts';
-import { isAdmin, keysPage, namesOf, whoCell } from './keys.ts';
+import { isAdmin, namesOf, whoCell } from './keys.ts';
 import { momentCell, timeCell, type Cell, type Page, type Row, type Section, type Tone } from './pages.ts';
 import { rejectedSections, repositoryRow } from './repository-views.ts';
 import { membersPage } from './people.ts';
@@ -22,7 +22,7 @@ import {
 } from './console-request.ts';
 import { healthPage } from './health-page.ts';
 import { settingsPage } from './settings-views.ts';
-import { webhookPages } from './webhook-views.ts';
+import { webhookPage } from './webhook-views.ts';
 
 const overview: Page = {
   path: '',
@@ -151,8 +151,7 @@ function deletedCells(deletedAt = ''): Cell[] {
 export const organizationPages: readonly Page[] = [
   overview,
   membersPage,
-  keysPage,
-  ...webhookPages,
+  webhookPage,
   audit,
   deleted,
   healthPage,

@@ -1,5 +1,5 @@
 import { shownState, type Tone } from '../model/states.ts';
-import { here, may, nextOf, performList, type ConsoleRequest, type Listed } from './console-request.ts';
+import { here, may, mayPublish, nextOf, performList, type ConsoleRequest, type Listed } from './console-request.ts';
 import type { Scope } from '../model/access.ts';
 import type { Answer } from '../server/v1/call.ts';
 import type { Field } from './fields.ts';
@@ -80,31 +80,39 @@ export interface Page {
   show(request: ConsoleRequest): Promise<View>;
 }
 
-/** What a page shows that is one list of the management API. */
-interface ListedPage<Id extends string> extends Pick<Page, 'path'>, Pick<Section, 'columns' | 'empty'> {
-  operation: Id;
+/** What the page of a list says, as the description has it for the operation that lists (`x-list`). */
+export interface PlainList extends Required<Pick<Section, 'columns' | 'empty'>> {
+  path: string;
+  /** Whether it is about the person alone, under `/console/-`. */
+  isPersonal?: boolean;
   title: string;
-  lead: string | ((request: ConsoleRequest) => Promise<string>);
-  /** What one may add, and who may. */
-  add?: { text: string; path: string; may?: (request: ConsoleRequest) => boolean };
+  /** Absent: code says it. */
+  lead?: string;
+  /** What one may add, and who may: with the scope for the whole organization (`admin`), or for something (`publish`). */
+  add?: { text: string; path: string; for?: 'admin' | 'publish' };
   /** The title of the list. */
   section: string;
-  rows(items: readonly Listed<Id>[], request: ConsoleRequest): Row[] | Promise<Row[]>;
 }
 
-export function listPage<Id extends string>(list: ListedPage<Id>): Page {
-  const { path, operation, title, lead, add, section, columns = [], rows, empty = '' } = list;
+/** What the page of a list does beside what it says. */
+export interface ListCode<Id extends string> {
+  rows(items: readonly Listed<Id>[], request: ConsoleRequest): Row[] | Promise<Row[]>;
+  lead?(request: ConsoleRequest): Promise<string>;
+}
+
+export function listPage<Id extends string>(operation: Id, plain: PlainList, code: ListCode<Id>): Page {
+  const { path, title, lead, add, section, columns, empty } = plain;
   return {
     path,
     async show(request) {
       const { body } = await performList(request, operation);
       const { items, next } = body as { items: Listed<Id>[]; next: string | null };
+      const mayAdd = add?.for === 'publish' ? mayPublish(request) : add?.for === undefined || may(request, add.for);
       return {
         title,
-        lead: typeof lead === 'string' ? lead : await lead(request),
-        actions:
-          add && (add.may?.(request) ?? true) ? [{ text: add.text, href: here(request, add.path), isMain: true }] : [],
-        sections: [{ title: section, columns, rows: await rows(items, request), empty, next: nextOf({ next }) }],
+        lead: lead ?? (await code.lead!(request)),
+        actions: add && mayAdd ? [{ text: add.text, href: here(request, add.path), isMain: true }] : [],
+        sections: [{ title: section, columns, rows: await code.rows(items, request), empty, next: nextOf({ next }) }],
       };
     },
   };

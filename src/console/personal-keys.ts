@@ -4,29 +4,21 @@ import { problemTypes } from '../server/error-answers.ts';
 import { here, hereAfter, perform, type ConsoleRequest } from './console-request.ts';
 import { isCheck } from './form-page.ts';
 import { showFields, type Field, type Typed } from './fields.ts';
-import { type FormCodes, timeCell, listPage } from './pages.ts';
+import { type FormCodes, timeCell, type ListCode } from './pages.ts';
 import { formPage, sendPage, type ShownForm } from './show.ts';
-import { pageOfKeys } from './keys.ts';
+import { listOfKeys } from './keys.ts';
 import { resourceTypes } from '../model/address.ts';
 import { addressOf } from '../registry/keys/watches.ts';
 
-/** The keys of the person who is signed in. These pages belong to no organization. */
-export const myKeysPage = pageOfKeys(
-  {
-    operation: 'listMyKeys',
-    title: 'Your keys',
-    lead: 'For programs that work for you. A key allows what you may do at that moment, and no more than it says.',
-    empty: 'No keys yet. `stele login` makes one for the computer on which it runs.',
+/** The keys of the person who is signed in. */
+export const myKeyList = listOfKeys(({ id, use, scopes, organizations }) => ({
+  more: id,
+  may: {
+    text: use === 'feeds' ? 'read feeds' : scopes.join(', '),
+    more: organizations?.map((org) => `@${org}`).join(', ') ?? 'in all your organizations',
   },
-  ({ id, use, scopes, organizations }) => ({
-    more: id,
-    may: {
-      text: use === 'feeds' ? 'read feeds' : scopes.join(', '),
-      more: organizations?.map((org) => `@${org}`).join(', ') ?? 'in all your organizations',
-    },
-    actions: ['Revoke'],
-  }),
-);
+  actions: ['Revoke'],
+}));
 
 /** Where a person answers a program that asks for a key (`stele login`). */
 export const devicePath = '/device';
@@ -112,18 +104,12 @@ function sendDevice(request: ConsoleRequest, form: Partial<ShownForm>, status = 
 const rhythms = { once: 'at once', daily: 'once a day', weekly: 'once a week' } as const;
 
 /** What the person who is signed in gets mail about. */
-export const watchesPage = listPage({
-  path: '/watches',
-  operation: 'listMyWatches',
-  title: 'Watching',
+export const watchList: ListCode<'listMyWatches'> = {
   async lead({ context, session: { principal } }) {
     const to = await addressOf(context.registry, `user:${principal.kind === 'key' ? '' : principal.id}`);
     if (to === null) return 'Your identity provider has not said where to send mail.';
     return `Mail goes to ${to}, about what you may read when it is sent.`;
   },
-  add: { text: 'Watch more', path: '/watches/new' },
-  section: 'All watches',
-  columns: ['Of', 'Events', 'Mail', 'Since'],
   rows: (items, request) =>
     items.map(({ id, organization, resources, events, rhythm, createdAt }) => ({
       cells: [
@@ -134,8 +120,7 @@ export const watchesPage = listPage({
       ],
       actions: [{ text: 'End', href: here(request, '/watches/:watch/delete', { watch: id }), isDanger: true }],
     })),
-  empty: 'You watch nothing yet. Each contract has a link "Watch" on its page.',
-});
+};
 
 /** The code of forms about watches. */
 export const watchCodes: FormCodes = {

@@ -10,7 +10,7 @@ import {
   type Row,
   type Section,
   type FormCodes,
-  listPage,
+  type ListCode,
 } from './pages.ts';
 import { isAdmin } from './keys.ts';
 import { runPageBelow, runSection } from './run-view.ts';
@@ -18,17 +18,9 @@ import { perform, here, may, type ConsoleRequest, type Listed } from './console-
 
 export type FollowedRecord = Listed<'listRepositories'>;
 
-const list = listPage({
-  path: '/repositories',
-  operation: 'listRepositories',
-  title: 'Repositories',
-  lead: 'Each push to one of these publishes what changed in it. Open one to see what was published or rejected, and why.',
-  add: { text: 'Follow a repository', path: '/repositories/new', may: isAdmin },
-  section: 'Followed',
-  columns: ['Repository', 'Documents', 'State', 'Last sync'],
+export const repositoryList: ListCode<'listRepositories'> = {
   rows: (items, request) => items.map((each) => repositoryRow(request, each)),
-  empty: 'No repositories yet.',
-});
+};
 
 const repositoryPath = '/repositories/:repository';
 
@@ -68,7 +60,7 @@ const one: Page = {
   },
 };
 
-export const repositoryPages: readonly Page[] = [list, one, runPageBelow(repositoryPath, 'getRepositorySync')];
+export const repositoryPages: readonly Page[] = [one, runPageBelow(repositoryPath, 'getRepositorySync')];
 
 /** A repository in a list. */
 export function repositoryRow(request: ConsoleRequest, record: FollowedRecord): Row {

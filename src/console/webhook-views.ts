@@ -1,16 +1,18 @@
 import { performList, nextOf, perform, here, type Listed } from './console-request.ts';
-import { facts, momentCell, timeCell, type Cell, type Page, type Form, type FormCodes, listPage } from './pages.ts';
+import {
+  facts,
+  momentCell,
+  timeCell,
+  type Cell,
+  type Page,
+  type Form,
+  type FormCodes,
+  type ListCode,
+} from './pages.ts';
 
 type WebhookRecord = Listed<'listWebhooks'>;
 
-const webhooks = listPage({
-  path: '/webhooks',
-  operation: 'listWebhooks',
-  title: 'Webhooks',
-  lead: 'Stele sends each event to these endpoints: a new version, a failed sync. Add one for a chat or for a program of yours.',
-  add: { text: 'Add an endpoint', path: '/webhooks/new' },
-  section: 'Endpoints',
-  columns: ['URL', 'Events', 'State'],
+export const webhookList: ListCode<'listWebhooks'> = {
   rows: (items, request) =>
     items.map((webhook) => ({
       cells: [
@@ -23,8 +25,7 @@ const webhooks = listPage({
         webhookState(webhook),
       ],
     })),
-  empty: 'No endpoints yet.',
-});
+};
 
 function webhookState({ state, reason, failingSince }: WebhookRecord): Cell {
   if (state !== 'enabled') return { text: state, tag: 'bad', ...(reason !== null && { more: reason }) };
@@ -32,7 +33,8 @@ function webhookState({ state, reason, failingSince }: WebhookRecord): Cell {
   return { text: 'failing', tag: 'warn', more: `since ${timeCell(failingSince).text}` };
 }
 
-const webhook: Page = {
+/** The page of a webhook endpoint. */
+export const webhookPage: Page = {
   path: '/webhooks/:webhook',
   async show(request) {
     const { body } = await perform(request, 'getWebhook');
@@ -94,9 +96,6 @@ function lastAnswer(attempts: readonly { at: string; status: number | null; erro
   const text = last.error ?? String(last.status);
   return attempts.length === 1 ? { text } : { text, more: `attempt ${attempts.length}, ${timeCell(last.at).text}` };
 }
-
-/** Pages about webhook endpoints. */
-export const webhookPages: readonly Page[] = [webhooks, webhook];
 
 /** The code of forms about webhook endpoints. */
 export const webhookCodes: FormCodes = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { consoleForms, formCodes } from '../../src/console/console.ts';
+import { consoleForms, formCodes, listCodes } from '../../src/console/console.ts';
 import { describedField, describedParameter } from '../../src/console/fields.ts';
 import { description } from '../server/v1/described.ts';
 
@@ -86,4 +86,9 @@ test('the code of a form stands by the path of a form, and every form leads some
   const forms = consoleForms();
   expect(Object.keys(formCodes).filter((path) => !forms.some((form) => form.path === path))).toEqual([]);
   expect(forms.filter(({ after, show }) => after === undefined && !show)).toEqual([]);
+});
+
+test('every list of the description has code, and every code of a list is described', () => {
+  const listed = description.operations.filter(({ list }) => list !== null);
+  expect(listed.map(({ id }) => id).sort()).toEqual(Object.keys(listCodes).sort());
 });

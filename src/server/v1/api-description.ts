@@ -29,6 +29,8 @@ export interface DescribedOperation {
   parameters: DescribedParameter[];
   /** Forms of the console that ask it (`x-form`). */
   forms: readonly object[];
+  /** The page of the console that shows its list (`x-list`). Null: none, or one with code of its own. */
+  list: object | null;
   /** Position of the request body's schema in the description; null: the operation has no body. */
   body: { pointer: string; required: boolean; /** Whether the body is a file and not JSON. */ isBytes: boolean } | null;
 }
@@ -85,6 +87,7 @@ function readOperation(document: DescribedSchema, path: string, item: PathItem, 
     scope: operation['security'] === undefined ? (operation['x-scope'] as Scope) : null,
     parameters: all.map((parameter) => resolveInDescription(document, parameter) as DescribedParameter),
     forms: (operation['x-form'] ?? []) as object[],
+    list: (operation['x-list'] ?? null) as object | null,
     body: body
       ? {
           pointer: `/paths/${escaped}/${method}/requestBody/content/application~1json/schema`,

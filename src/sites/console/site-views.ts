@@ -6,7 +6,6 @@ import {
   nextOf,
   perform,
   here,
-  mayPublish,
   type ConsoleRequest,
   type Answered,
 } from '../../console/console-request.ts';
@@ -17,21 +16,14 @@ import {
   type Action,
   type Page,
   type Section,
-  listPage,
+  type ListCode,
   linksFrom,
 } from '../../console/pages.ts';
 import { namesOf, whoCell } from '../../console/keys.ts';
 
 type SiteRecord = Answered<'getSite'>;
 
-const sites = listPage({
-  path: '/sites',
-  operation: 'listSites',
-  title: 'Sites',
-  lead: 'Documentation around your APIs: pages in Markdown, with references in them. Open one to write and publish.',
-  add: { text: 'New site', path: '/new-site', may: mayPublish },
-  section: 'All sites',
-  columns: ['Title', 'Readers', 'Deployment', 'Source'],
+export const siteList: ListCode<'listSites'> = {
   rows: (items, request) =>
     items.map(({ slug, title, visibility, current, connection, updatedAt }) => ({
       cells: [
@@ -43,12 +35,12 @@ const sites = listPage({
         { text: connection?.repository ?? 'edited here' },
       ],
     })),
-  empty: 'No sites yet. Create one here, or put a site into the stele.yaml of a repository.',
-});
+};
 
 const path = '/sites/:site';
 
-const site: Page = {
+/** The page of a documentation site. */
+export const sitePage: Page = {
   path,
   async show(request) {
     const { body } = await perform(request, 'getSite');
@@ -169,6 +161,3 @@ async function deploymentsSection(request: ConsoleRequest): Promise<Section> {
     empty: 'Not published yet.',
   };
 }
-
-/** Pages about documentation sites. */
-export const sitePages: readonly Page[] = [sites, site];
