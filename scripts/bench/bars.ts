@@ -57,12 +57,17 @@ export const bars = {
   list: { what: 'list of 100 of 10,000 resources', of: 'a second', goal: least(2000), script: 'lists' },
   'list-end': { what: 'the last 100 of them', of: 'a second', goal: least(2000), script: 'lists' },
   'latest-busy': {
-    what: 'GET latest, beside up to 10 publishes a second',
+    what: 'GET latest, beside up to 10 publishes a second in its organization',
     of: '× quiet',
     goal: least(0.8),
     script: 'lists',
   },
-  'page-busy': { what: 'page, beside up to 10 publishes a second', of: '× quiet', goal: least(0.7), script: 'lists' },
+  'page-busy': {
+    what: 'page, beside up to 10 publishes a second in its organization',
+    of: '× quiet',
+    goal: least(0.7),
+    script: 'lists',
+  },
   'list-busy': {
     what: 'list of 10,000, beside up to 10 publishes a second',
     of: '× quiet',

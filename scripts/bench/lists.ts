@@ -63,7 +63,8 @@ async function measureLists(): Promise<void> {
       newResource(registry, { org: 'many', type: 'apis', slug }, { name: slug, visibility: 'public' });
     await fillOrganization(registry.refs, make, { resources, versions: 1 });
   });
-  await wire.stele('publish', 'document.json', '@many/apis/busy', '--version', '1.0.0');
+  for (const slug of ['busy', 'calm'])
+    await wire.stele('publish', 'document.json', `@many/apis/${slug}`, '--version', '1.0.0');
   const keyArgs = ['--org', 'many', '--name', 'bench', '--scope', 'publish', '--json'];
   const key = /stele_\w+/.exec(await wire.stele('keys', 'create', ...keyArgs))![0];
   const server = await wire.serveStele();
@@ -76,8 +77,8 @@ async function measureLists(): Promise<void> {
   ]);
   if (!isAsked(...busyBars)) return;
   const asks: [busy: BarName, ask: Ask][] = [
-    ['latest-busy', { url: to('/@many/apis/busy') }],
-    ['page-busy', { url: to('/@many/apis/busy'), headers: html }],
+    ['latest-busy', { url: to('/@many/apis/calm') }],
+    ['page-busy', { url: to('/@many/apis/calm'), headers: html }],
     ['list-busy', { url: to('/@many?limit=100') }],
   ];
   const quiet = await ratesOf(

@@ -2,7 +2,6 @@ import { isRegistryError } from '../model/errors.ts';
 import { eventTypeOf, type Event, type Delivery, type Webhook } from '../model/event.ts';
 import type { Registry } from '../registry/registry.ts';
 import { pinsOf, type Pin, affectedBy, type Affected } from '../registry/graph/affected.ts';
-import { logsOf } from '../registry/answer-cache.ts';
 import { listOrganizations } from '../registry/maintenance/organizations.ts';
 import { auditEndpoint, auditEvents, auditId, listWebhooks, wants } from './endpoints.ts';
 import { watchedOrganizations, watchesOn, type PersonsWatch } from '../registry/keys/watches.ts';
@@ -155,13 +154,13 @@ export function createRecorder(
   async function recordAudit(org: string): Promise<void> {
     const endpoint = auditEndpoint(registry, org);
     if (endpoint === null) return;
-    const tip = await registry.refs.follow(logsOf(org));
-    if (audited.get(org) === tip) return;
+    const newest = (await registry.refs.newestEntry(org)) + (await registry.refs.newestEntry(null));
+    if (audited.get(org) === newest) return;
     const startedAt = registry.now().getTime();
     const mark = `${auditId}.${org}`;
     for (const event of await auditEvents(registry, url, org, await readFrom(registry, mark, [endpoint])))
       await make(endpoint, event);
-    audited.set(org, tip);
+    audited.set(org, newest);
     if (await isWholeLog(registry, org)) await moveMark(registry, mark, startedAt);
   }
 

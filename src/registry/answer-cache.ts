@@ -1,23 +1,10 @@
 import { LRUCache } from 'lru-cache';
+import type { Reads } from '../store/log/reads.ts';
 import type { Refs } from '../store/refs.ts';
 
-// All answers that are remembered in memory are here, with one rule: an answer that was made of
-// records is valid while the logs of those records have no newer entry. What depends on its key
-// alone, such as on a digest in it, is always valid.
-
-/** The names of the logs that an answer rests on: see `logsOf`. Empty: it depends on its key alone. */
-export type Logs = Parameters<Refs['tip']>[0];
-
-/** The logs of an organization's records: its own, and the registry's, which has the keys. */
-export function logsOf(org: string): Logs {
-  return [`@${org}`, 'registry'];
-}
-
-/** How far some logs had been read at a moment. */
-export interface Moment {
-  logs: Logs;
-  tip: number;
-}
+// All answers that are remembered in memory are here, with one rule: an answer is valid while every
+// record that was read for it is as it was then. What depends on its key alone, such as on a digest
+// in it, is always valid.
 
 /** Size and limit of something in memory, in bytes. Above the limit, the least recently used goes first. */
 export interface MemoryUse {
@@ -27,19 +14,19 @@ export interface MemoryUse {
 
 /** Answers in memory. Above the limit, the least recently used goes first. */
 export interface AnswerCache {
-  /** How far these logs have been read now. Ask before reading what an answer is made of. */
-  moment(logs: Logs): Promise<Moment>;
+  /** Runs work, and adds to `reads` what it reads: for `keep`. */
+  noting<T>(reads: Reads, work: () => T): T;
   /** The valid answer for this key. Undefined if there is none, or if finding out would mean waiting. */
   find<T>(key: string): T | undefined;
-  /** Keeps an answer. `bytes`: what it takes in memory, roughly. */
-  keep<T>(key: string, answer: T, moment: Moment, bytes: number): void;
+  /** Keeps an answer. `reads`: what was read for it. `bytes`: what it takes in memory, roughly. */
+  keep<T>(key: string, answer: T, reads: Reads, bytes: number): void;
   /** Forgets the answer of this key. */
   forget(key: string): void;
   /**
-   * The valid answer for this key, else `make`'s, which is kept. Callers that ask for it meanwhile
-   * share the promise. Rejections are not kept.
+   * The valid answer for this key, else `make`'s, which is kept. `make` reads all that its answer depends on besides the
+   * key: what its caller read is not noted. Callers that ask for it meanwhile share the promise. Rejections are not kept.
    */
-  answer<T>(key: string, logs: Logs, make: () => T | Promise<T>, bytesOf: (answer: T) => number): Promise<T>;
+  answer<T>(key: string, make: () => T | Promise<T>, bytesOf: (answer: T) => number): Promise<T>;
   /** As `answer`, for what a digest in the key determines. All scopes share it. */
   content<T>(key: string, make: () => Promise<T>, bytesOf: (answer: T) => number): Promise<T>;
   /** The content of this key, if it is kept. */
@@ -48,47 +35,52 @@ export interface AnswerCache {
    * A separate set of answers in the same memory: for a server with other links and templates, or
    * for a view with other records (`refs`).
    */
-  scope(refs?: Tips): AnswerCache;
+  scope(refs?: Notes): AnswerCache;
   /** For a short-lived view: shares contents, and keeps no answers. */
   contentsOnly(): AnswerCache;
   use(): MemoryUse;
 }
 
-type Tips = Pick<Refs, 'tip' | 'follow'>;
+type Notes = Pick<Refs, 'noting' | 'noteAll' | 'areSame' | 'areStillSame'>;
 
 interface Entry {
   answer: unknown;
-  moment: Moment;
+  reads: Reads;
 }
 
 const defaultLimit = 128 * 1024 * 1024;
 /** Bytes that an entry takes besides its answer and its key, roughly. */
 const overhead = 300;
 
-/** Creates an empty memory of answers that rest on these records. `limit`: in bytes. */
-export function createAnswerCache(refs: Tips, { limit = defaultLimit }: { limit?: number } = {}): AnswerCache {
+/** Bytes of each name in `reads`, roughly. */
+const nameSize = 150;
+
+/** Creates an empty memory of answers that are made of these records. `limit`: in bytes. */
+export function createAnswerCache(refs: Notes, { limit = defaultLimit }: { limit?: number } = {}): AnswerCache {
   const entries = new LRUCache<string, Entry>({ maxSize: limit });
-  const running = new Map<string, { tip: number; answer: Promise<unknown> }>();
+  const running = new Map<string, { reads: Reads; answer: Promise<unknown> }>();
   let scopes = 0;
 
-  function keepEntry(key: string, answer: unknown, moment: Moment, bytes: number): void {
-    entries.set(key, { answer, moment }, { size: Math.ceil(overhead + 2 * key.length + bytes) });
+  function keepEntry(key: string, answer: unknown, reads: Reads, bytes: number): void {
+    const size = Math.ceil(overhead + 2 * key.length + nameSize * reads.size + bytes);
+    entries.set(key, { answer, reads }, { size });
   }
 
   async function makeOnce<T>(
     key: string,
-    moment: Moment,
+    { noting, areStillSame }: Notes,
     make: () => T | Promise<T>,
     bytesOf: (answer: T) => number,
-  ): Promise<T> {
+  ): Promise<Entry> {
     const going = running.get(key);
-    if (going?.tip === moment.tip) return going.answer as Promise<T>;
-    const pending = { tip: moment.tip, answer: (async () => make())() };
+    if (going !== undefined && (await areStillSame(going.reads))) return { ...going, answer: await going.answer };
+    const reads: Reads = new Map();
+    const pending = { reads, answer: noting(reads, async () => make()) };
     running.set(key, pending);
     try {
       const answer = await pending.answer;
-      keepEntry(key, answer, moment, bytesOf(answer));
-      return answer;
+      keepEntry(key, answer, reads, bytesOf(answer));
+      return { answer, reads };
     } finally {
       if (running.get(key) === pending) running.delete(key);
     }
@@ -96,42 +88,45 @@ export function createAnswerCache(refs: Tips, { limit = defaultLimit }: { limit?
 
   const contents: Pick<AnswerCache, 'content' | 'findContent' | 'use'> = {
     async content<T>(key: string, make: () => Promise<T>, bytesOf: (answer: T) => number) {
-      const entry = entries.get(key);
-      return entry === undefined ? makeOnce(key, atAnyTime, make, bytesOf) : (entry.answer as T);
+      const entry = entries.get(key) ?? (await makeOnce(key, refs, () => refs.noting(new Map(), make), bytesOf));
+      return entry.answer as T;
     },
     findContent: <T>(key: string) => entries.get(key)?.answer as T | undefined,
     use: () => ({ bytes: entries.calculatedSize, limit }),
   };
 
-  function scopeOf({ tip, follow }: Tips): AnswerCache {
+  function scopeOf(own: Notes): AnswerCache {
     // No content's key begins like that.
     const prefix = `\n${scopes++}\n`;
-    const moment = async (logs: Logs): Promise<Moment> => ({ logs, tip: tip(logs) ?? (await follow(logs)) });
     return {
       ...contents,
-      moment,
+      noting: own.noting,
       find<T>(key: string) {
         const entry = entries.get(prefix + key);
-        if (entry === undefined || tip(entry.moment.logs) !== entry.moment.tip) return undefined;
-        return entry.answer as T;
+        return entry !== undefined && own.areSame(entry.reads) === true ? (entry.answer as T) : undefined;
       },
-      keep: (key, answer, at, bytes) => keepEntry(prefix + key, answer, at, bytes),
+      keep: (key, answer, reads, bytes) => keepEntry(prefix + key, answer, reads, bytes),
       forget: (key) => void entries.delete(prefix + key),
-      async answer<T>(key: string, logs: Logs, make: () => T | Promise<T>, bytesOf: (answer: T) => number) {
-        const now = await moment(logs);
-        const entry = entries.get(prefix + key);
-        if (entry?.moment.tip === now.tip) return entry.answer as T;
-        return makeOnce(prefix + key, now, make, bytesOf);
+      async answer<T>(key: string, make: () => T | Promise<T>, bytesOf: (answer: T) => number) {
+        const kept = entries.get(prefix + key);
+        const isValid = kept !== undefined && (await own.areStillSame(kept.reads));
+        const { answer, reads } = isValid ? kept : await makeOnce(prefix + key, own, make, bytesOf);
+        own.noteAll(reads);
+        return answer as T;
       },
-      scope: (other = { tip, follow }) => scopeOf(other),
-      contentsOnly: () => ({ ...scopeOf({ tip: () => null, follow }), ...nothing }),
+      scope: (other = own) => scopeOf(other),
+      contentsOnly: () => ({ ...scopeOf(own), ...nothing }),
     };
   }
 
   return scopeOf(refs);
 }
 
-/** The moment of an answer that depends on its key alone. */
-export const atAnyTime: Moment = { logs: [], tip: 0 };
+/** What an answer rests on that depends on its key alone. */
+export const atAnyTime: Reads = new Map();
 
-const nothing: Pick<AnswerCache, 'keep' | 'answer'> = { keep() {}, answer: async (_key, _logs, make) => make() };
+const nothing: Pick<AnswerCache, 'find' | 'keep' | 'answer'> = {
+  find: () => undefined,
+  keep() {},
+  answer: async (_key, make) => make(),
+};

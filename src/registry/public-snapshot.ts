@@ -100,8 +100,11 @@ function stillRefs(records: ReadonlyMap<string, Generation<unknown>>): Refs {
   return {
     read,
     readFresh: read,
-    tip: () => 0,
-    follow: async () => 0,
+    noting: (_reads, work) => work(),
+    noteAll() {},
+    areSame: () => true,
+    areStillSame: async () => true,
+    newestEntry: async () => 0,
     async update() {
       throw new TypeError('A snapshot is not written to.');
     },

@@ -4,7 +4,6 @@ import { isPublished, resourceRef, type Resource } from '../model/resource.ts';
 import { inTurns } from '../scheduling/turns.ts';
 import { siteCoordinate, siteRef, type DocumentationSite } from '../sites/model/documentation-site.ts';
 import type { Generation } from '../store/records.ts';
-import { logsOf } from './answer-cache.ts';
 import { recordRef, type Name, type RecordOf } from './lives.ts';
 import type { Registry } from './registry.ts';
 
@@ -103,9 +102,8 @@ export async function listReadable(
   const prefix = ['resources', ...(org === undefined ? [] : [org, ...(type === undefined ? [] : [type])]), ''].join(
     '/',
   );
-  const logs = org === undefined ? 'all' : logsOf(org);
   const list = (key: string, make: () => Promise<readonly Resource[]>) =>
-    registry.answers.answer(`${key} ${prefix}`, logs, make, ({ length }) => length * 16);
+    registry.answers.answer(`${key} ${prefix}`, make, ({ length }) => length * 16);
   const living = () =>
     list('living', async () => {
       const all = await registry.refs.all<Resource>(prefix);

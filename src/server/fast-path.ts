@@ -2,9 +2,10 @@ import { validateHeaderName, validateHeaderValue, type IncomingMessage, type Ser
 import type { Socket } from 'node:net';
 import { anonymous, type Principal } from '../model/access.ts';
 import type { Resource } from '../model/resource.ts';
-import type { AnswerCache, Moment } from '../registry/answer-cache.ts';
+import type { AnswerCache } from '../registry/answer-cache.ts';
 import { mayRead } from '../registry/readable.ts';
 import type { Registry } from '../registry/registry.ts';
+import type { Reads } from '../store/log/reads.ts';
 import { knownReader } from './authenticate.ts';
 import { evaluateConditions } from './read/caching.ts';
 import type { SiteAt } from '../sites/server/site-hosts.ts';
@@ -118,8 +119,8 @@ export interface Basis {
   principal: Principal;
   /** The resource that it shows. Null: it shows several, and is kept only for anonymous readers. */
   resource: Resource | null;
-  /** When it began to be made. */
-  moment: Moment;
+  /** What was read for it. */
+  reads: Reads;
 }
 
 /** A response without its bytes. */
@@ -210,7 +211,7 @@ export function createHits(
     /** Keeps what was sent for a request. `bytes` is the whole content, or null if it was not opened. */
     keep(
       { url, headers }: IncomingMessage,
-      { route, principal, resource, moment }: Basis,
+      { route, principal, resource, reads }: Basis,
       sent: Sent,
       bytes: Uint8Array | null,
     ): void {
@@ -224,7 +225,7 @@ export function createHits(
       sent.responses = new WeakRef(responses);
       const isKept = sent.size <= largest;
       if (responses.get === null && isKept) responses.bytes ??= bytes;
-      kept.keep(key, { route, resource, sent, responses } satisfies Hit, moment, overhead + (isKept ? sent.size : 0));
+      kept.keep(key, { route, resource, sent, responses } satisfies Hit, reads, overhead + (isKept ? sent.size : 0));
     },
   };
 }

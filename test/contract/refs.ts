@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Bucket } from '../../src/store/bucket.ts';
-import { entryKey, logOf } from '../../src/store/log/entry.ts';
+import { entryKey } from '../../src/store/log/entry.ts';
+import type { Reads } from '../../src/store/log/reads.ts';
 import { createRefs, type Refs } from '../../src/store/refs.ts';
 import { workKey } from '../../src/store/work.ts';
 import { bytesOf, notKeys, type OpenedBucket } from './bucket.ts';
@@ -292,35 +293,72 @@ export function refsContract(name: string, open: () => Promise<OpenedBucket>): v
     });
 
     if (isLogged)
-      test('the tip of a log is known without waiting until it is too old, and is the same until a record changes', async () => {
+      test('what was read is the same until one of its records changes, known without waiting until it is too old', async () => {
         const refs = openRefs(500);
-        const logs = [logOf(one)];
-        expect(refs.tip(logs)).toBeNull();
+        const reads: Reads = new Map();
         await increment(refs, one);
-        const tip = await refs.follow(logs);
-        expect(refs.tip(logs)).toBe(tip);
-        await refs.read(two);
-        expect(refs.tip(logs)).toBe(tip);
+        await refs.noting(reads, async () => [await refs.read(one), await refs.readFresh(three)]);
+        expect(reads.size).toBe(2);
         await increment(refs, two);
-        const second = refs.tip(logs)!;
-        expect(second).toBeGreaterThan(tip);
-        await increment(openRefs(500), one);
-        expect(refs.tip(logs)).toBe(second);
+        expect([refs.areSame(reads), await refs.areStillSame(reads)]).toEqual([true, true]);
         clock.advance(500);
-        expect(refs.tip(logs)).toBeNull();
-        expect(await refs.follow(logs)).toBeGreaterThan(second);
-        expect((await refs.read(one))?.value).toBe(2);
+        expect(refs.areSame(reads)).toBeNull();
+        expect([await refs.areStillSame(reads), refs.areSame(reads)]).toEqual([true, true]);
+        await increment(openRefs(500), three);
+        expect([refs.areSame(reads), await refs.areStillSame(reads)]).toEqual([true, true]);
+        clock.advance(500);
+        expect(refs.areSame(reads)).toBeNull();
+        expect([await refs.areStillSame(reads), refs.areSame(reads)]).toEqual([false, false]);
       });
 
     if (isLogged)
-      test('the tip of all logs moves with each of them, and with a new one', async () => {
+      test('what was read twice counts as it was at first, and what was read elsewhere does not count', async () => {
         const refs = openRefs(500);
-        let last = await refs.follow('all');
+        const reads: Reads = new Map();
+        await refs.noting(reads, async () => {
+          await refs.read(one);
+          await refs.noting(new Map(), () => refs.read(two));
+          await increment(refs, one);
+          await refs.read(one);
+        });
+        expect([...reads.keys()]).toEqual([one]);
+        expect(await refs.areStillSame(reads)).toBe(false);
+        const later: Reads = new Map();
+        refs.noting(later, () => refs.noteAll(reads));
+        expect(later).toEqual(reads);
+      });
+
+    const wholes: [string, (refs: Refs) => Promise<unknown>][] = [
+      ['a list of names', (refs) => Array.fromAsync(refs.list(`${kind}/`))],
+      ['a list of records', (refs) => refs.all(`${kind}/`)],
+      ['a history', (refs) => Array.fromAsync(refs.history(one))],
+      ['changes', (refs) => Array.fromAsync(refs.changesSince('acme', 0))],
+      ['a trail', (refs) => refs.trail('acme')],
+      ['a projection', (refs) => refs.projected('acme', { create: () => [], change: () => undefined })],
+      ['all organizations', (refs) => refs.all('repositories/')],
+    ];
+    if (isLogged)
+      test.each(wholes)('%s is another one when any record of its log changes', async (what, read) => {
+        const refs = openRefs(500);
+        await increment(refs, one);
+        const reads: Reads = new Map();
+        await refs.noting(reads, () => read(refs));
+        expect(refs.areSame(reads)).toBe(true);
+        const isOfAcme = !/list|history/.test(what);
+        await increment(refs, isOfAcme ? 'repositories/acme/other' : two);
+        expect([refs.areSame(reads), await refs.areStillSame(reads)]).toEqual([false, false]);
+      });
+
+    if (isLogged)
+      test('a list of all organizations is another one when there is a new one', async () => {
+        const refs = openRefs(500);
+        const reads: Reads = new Map();
         for (const record of [one, 'webhooks/acme/1', 'webhooks/beta/1', two]) {
           await increment(refs, record);
-          expect(refs.tip('all')).not.toBe(last);
-          last = await refs.follow('all');
-          expect(refs.tip('all')).toBe(last);
+          expect(await refs.areStillSame(reads)).toBe(reads.size === 0);
+          reads.clear();
+          await refs.noting(reads, () => refs.all('repositories/'));
+          expect(refs.areSame(reads)).toBe(true);
         }
       });
 

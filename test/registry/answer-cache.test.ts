@@ -1,20 +1,24 @@
 import { expect, test } from 'vitest';
-import { atAnyTime, createAnswerCache, logsOf, type Logs } from '../../src/registry/answer-cache.ts';
+import { atAnyTime, createAnswerCache } from '../../src/registry/answer-cache.ts';
+import { createNotes, type Reads } from '../../src/store/log/reads.ts';
 
-/** Records whose tip is what the test says; null: it must be waited for. */
+/** Records that changed last when the test says; `isKnown`: whether that is known without waiting. */
 function createTips() {
   const tips = { now: 1, isKnown: true };
-  const tip = (logs: Logs) => (logs.length === 0 ? 0 : tips.isKnown ? tips.now : null);
-  return { tips, refs: { tip, follow: async () => tips.now } };
+  const { noting, note, noteAll } = createNotes();
+  const areSameNow = (reads: Reads) => [...reads.values()].every((at) => at === tips.now);
+  const areSame = (reads: Reads) => (reads.size === 0 || tips.isKnown ? areSameNow(reads) : null);
+  const refs = { noting, noteAll, areSame, areStillSame: async (reads: Reads) => areSameNow(reads) };
+  return { tips, refs, read: () => note('resources/acme/apis/pay', tips.now) };
 }
 
 const one = () => 1;
 
-test('an answer is valid until a log that it rests on has another entry', async () => {
-  const { tips, refs } = createTips();
+test('an answer is valid until a record that was read for it changes', async () => {
+  const { tips, refs, read } = createTips();
   const kept = createAnswerCache(refs);
   let made = 0;
-  const ask = () => kept.answer('list', logsOf('acme'), () => ++made, one);
+  const ask = () => kept.answer('list', () => (read(), ++made), one);
   expect([await ask(), await ask(), kept.find('list')]).toEqual([1, 1, 1]);
   tips.now = 2;
   expect(kept.find('list')).toBeUndefined();
@@ -22,27 +26,26 @@ test('an answer is valid until a log that it rests on has another entry', async 
 });
 
 test('an answer is not given at once while others may have appended, but after they were asked', async () => {
-  const { tips, refs } = createTips();
+  const { tips, refs, read } = createTips();
   const kept = createAnswerCache(refs);
-  await kept.answer('list', logsOf('acme'), () => 'old', one);
+  await kept.answer('list', () => (read(), 'old'), one);
   tips.isKnown = false;
   expect(kept.find('list')).toBeUndefined();
-  expect(await kept.answer('list', logsOf('acme'), () => 'new', one)).toBe('old');
+  expect(await kept.answer('list', () => 'new', one)).toBe('old');
 });
 
-test('what was read while an entry was appended counts as older than the entry', async () => {
-  const { tips, refs } = createTips();
+test('what was read before an entry and again after it counts as older than the entry', async () => {
+  const { tips, refs, read } = createTips();
   const kept = createAnswerCache(refs);
-  const old = await kept.answer('list', logsOf('acme'), () => (tips.now++, 'old'), one);
+  const old = await kept.answer('list', () => (read(), tips.now++, read(), 'old'), one);
   expect([old, kept.find('list')]).toEqual(['old', undefined]);
 });
 
-test('who asks at once shares the work, unless the logs have moved; a rejection is not kept', async () => {
-  const { tips, refs } = createTips();
+test('who asks at once shares the work, unless what it read has changed; a rejection is not kept', async () => {
+  const { tips, refs, read } = createTips();
   const kept = createAnswerCache(refs);
   const gates: PromiseWithResolvers<string>[] = [];
-  const ask = () =>
-    kept.answer('page', logsOf('acme'), () => gates[gates.push(Promise.withResolvers()) - 1]!.promise, one);
+  const ask = () => kept.answer('page', () => (read(), gates[gates.push(Promise.withResolvers()) - 1]!.promise), one);
   const [first, second] = [ask(), ask()];
   await Promise.resolve();
   tips.now = 2;
@@ -73,8 +76,27 @@ test('scopes share the memory and contents, and no answers', async () => {
   ]);
   await mine.content('sha256:a', async () => 'bytes', one);
   expect([other, kept, view].map((each) => each.findContent('sha256:a'))).toEqual(['bytes', 'bytes', 'bytes']);
-  expect(await view.answer('page', [], () => 'made', one)).toBe('made');
-  expect(await view.answer('page', [], () => 'made again', one)).toBe('made again');
+  expect(await view.answer('page', () => 'made', one)).toBe('made');
+  expect(await view.answer('page', () => 'made again', one)).toBe('made again');
+});
+
+test('an answer that is made of another one rests on what that rests on, also where it was kept or is shared', async () => {
+  const { tips, refs, read } = createTips();
+  const kept = createAnswerCache(refs);
+  const inner = () => kept.answer('inner', async () => (read(), 'inner'), one);
+  const outer = (name: string) => kept.answer(name, async () => `${name} of ${await inner()}`, one);
+  expect(await Promise.all([outer('first'), outer('second')])).toEqual(['first of inner', 'second of inner']);
+  expect(await outer('third')).toBe('third of inner');
+  tips.now = 2;
+  expect(['first', 'second', 'third'].map((name) => kept.find(name))).toEqual([undefined, undefined, undefined]);
+});
+
+test('what depends on its key alone takes no reads along, and adds none', async () => {
+  const { tips, refs, read } = createTips();
+  const kept = createAnswerCache(refs);
+  await kept.answer('page', () => kept.content('sha256:a', async () => (read(), 'bytes'), one), one);
+  tips.now = 2;
+  expect([kept.find('page'), kept.findContent('sha256:a')]).toEqual(['bytes', 'bytes']);
 });
 
 test('above the limit of bytes, what was used least recently goes, and what is larger than all is not kept', () => {

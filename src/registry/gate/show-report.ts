@@ -44,12 +44,6 @@ export async function mayReadFindingsOf(
   return mayReadFindings(registry, principal, await gateOf(registry, granted));
 }
 
-/** The organizations of the rulesets that `mayReadFindingsOf` asks for. */
-export async function gateOrganizations(registry: Registry, granted: GrantedVersion): Promise<string[]> {
-  const { gate } = await gateOf(registry, granted);
-  return gate === undefined ? [] : namesIn(gate).flatMap((name) => parseCoordinate(name)?.coordinate.org ?? []);
-}
-
 /** The gate in the version's report. It is asked for at each page, and a report may be long. */
 function gateOf(registry: Registry, granted: GrantedVersion): Promise<Pick<Report, 'gate'>> {
   const make = async () => {

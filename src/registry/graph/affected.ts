@@ -80,8 +80,8 @@ export async function listAffected(registry: Registry, org: string): Promise<Aff
   const minute = Math.floor(registry.monotonic() / lookEvery);
   const all = await registry.answers.answer(
     `affected ${org} ${minute}`,
-    [],
-    () => findAffected(registry, org),
+    // What changes within the minute does not count.
+    () => registry.answers.noting(new Map(), () => findAffected(registry, org)),
     ({ length }) => length * 300,
   );
   const seen: AffectedConsumer[] = [];

@@ -1,5 +1,6 @@
 import { anonymous, cap, type Principal, isResourceGlob, scopes, type Grant } from '../../model/access.ts';
 import { insteadOf, RegistryError } from '../../model/errors.ts';
+import type { Reads } from '../../store/log/reads.ts';
 import { type Key, personRef, type Person, formatKey, holderOf, isUsable, keyRef, parseKey } from '../../model/key.ts';
 import { attemptId, type Author, type Registry } from '../registry.ts';
 import { mayCreateOrganizations, providerOf, rightsOf, rightsIn } from './people.ts';
@@ -147,9 +148,10 @@ export async function authenticateKey(
 ): Promise<KeyPrincipal | null> {
   const parsed = parseKey(text);
   if (parsed === null || parsed.checksum !== checksumOf(`stele_${parsed.id}_${parsed.secret}`)) return null;
-  const moment = await registry.answers.moment(['registry']);
+  const reads: Reads = new Map();
   // A damaged key counts as unknown.
-  const key = (await registry.refs.read<Key>(keyRef(parsed.id)))?.value ?? null;
+  const found = await registry.answers.noting(reads, () => registry.refs.read<Key>(keyRef(parsed.id)));
+  const key = found?.value ?? null;
   const given = Buffer.from(digestOf(text));
   // Compare also if the key is unknown, so that both cases take the same time.
   const matches = timingSafeEqual(given, Buffer.from(key?.hash ?? digestOf('')));
@@ -157,7 +159,7 @@ export async function authenticateKey(
   if (key.org === null) return ownerOf(registry, key);
   const { id, org, resources, job } = key;
   const principal = { kind: 'key', id, org, scopes: key.scopes, resources, ...(job && { job }) } as const;
-  registry.answers.keep(presentedKey(hashOfKey(text)), { key, principal }, moment, 1000);
+  registry.answers.keep(presentedKey(hashOfKey(text)), { key, principal }, reads, 1000);
   return principal;
 }
 

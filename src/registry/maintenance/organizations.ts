@@ -14,7 +14,7 @@ export async function listOrganizations({
       for await (const name of refs.list(prefix)) organizations.add(name.split('/')[1]!);
     return [...organizations].toSorted();
   };
-  return answers.answer('organizations', 'all', list, ({ length }) => length * 40);
+  return answers.answer('organizations', list, ({ length }) => length * 40);
 }
 
 /** Those in which somebody has rights; for whoever runs the registry, all. */

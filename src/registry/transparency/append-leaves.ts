@@ -224,10 +224,10 @@ interface Read {
 async function readAll(registry: Registry, org: string, view: LogView): Promise<Read> {
   const at = registry.now().toISOString();
   for (;;) {
-    const entry = await registry.refs.follow([`@${org}`]);
+    const entry = await registry.refs.newestEntry(org);
     const resources = await registry.refs.all<Resource>(`resources/${org}/`);
     // Nothing came in between, so that nothing is in the log twice.
-    if ((await registry.refs.follow([`@${org}`])) === entry)
+    if ((await registry.refs.newestEntry(org)) === entry)
       return { leaves: resources.flatMap(({ value }) => leavesOfAll(value, at, view)), entry };
   }
 }
@@ -262,10 +262,10 @@ async function readChanges(registry: Registry, org: string, after: number, view:
 async function continues(registry: Registry, org: string, written: Cursor | null, entry: number): Promise<boolean> {
   const { refs } = registry;
   if (entry < 0) return false;
-  if ((await refs.follow([`@${org}`])) < entry) {
+  if ((await refs.newestEntry(org)) < entry) {
     // Another process may have read entries that this one does not know yet.
     await refs.refresh(`resources/${org}/`);
-    if ((await refs.follow([`@${org}`])) < entry) return false;
+    if ((await refs.newestEntry(org)) < entry) return false;
   }
   const isKnown = written === null || written.digest === null;
   return isKnown || written.digest === (await digestOfEntry(registry, org, entry));

@@ -51,7 +51,7 @@ export function createFrontPages(site: Site, login?: Login): Router {
   const publicHome = shareWalk(
     sharedFor,
     () => registry.monotonic(),
-    () => site.answers.answer('home', 'all', () => homeFor(anonymous), sizeOf),
+    () => site.answers.answer('home', () => homeFor(anonymous), sizeOf),
   );
 
   async function homeFor(principal: Principal): Promise<PageBytes> {

@@ -4,7 +4,6 @@ import { RegistryError } from '../../model/errors.ts';
 import { ownershipOf } from '../../model/ownership.ts';
 import { aboutOf, coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
 import { listReadable, mayReadOrganization } from '../../registry/readable.ts';
-import { logsOf } from '../../registry/answer-cache.ts';
 import { sharing } from './caching.ts';
 import type { Links } from '../../site/links.ts';
 import { organizationPage, publishedSites } from '../../site/pages/listings.ts';
@@ -25,8 +24,11 @@ export type SendListing = (read: ReadRequest, org: string, type: ResourceType | 
 export const sendListing: SendListing = async (read, org, type) => {
   const { context, principal } = read;
   const { registry, site } = context;
-  const resources = await listReadable(registry, principal, { org, ...(type !== null && { type }) });
-  const sites = type === null ? await publishedSites(site, principal, org) : [];
+  const listed = async () => ({
+    resources: await listReadable(registry, principal, { org, ...(type !== null && { type }) }),
+    sites: type === null ? await publishedSites(site, principal, org) : [],
+  });
+  const { resources, sites } = await listed();
   const isEmpty = resources.length === 0 && sites.length === 0;
   if (isEmpty && !mayReadOrganization(principal, org)) throw new RegistryError('not_found', nothingHere);
   const visibility = principal.kind === 'anonymous' ? 'public' : 'private';
@@ -35,8 +37,8 @@ export const sendListing: SendListing = async (read, org, type) => {
   if (wantsPage(read)) {
     const isPublic = visibility === 'public';
     const headers = pageSharing(registry.config, { isPublic, by: 'reader', keys: [organizationKey(org)] });
-    const make = async () => bytesOf(await organizationPage(site, org, type, resources, sites));
-    const page = isPublic ? await site.answers.answer(`list ${org} ${type}`, logsOf(org), make, sizeOf) : await make();
+    const make = async () => bytesOf(await organizationPage(site, org, type, await listed()));
+    const page = isPublic ? await site.answers.answer(`list ${org} ${type}`, make, sizeOf) : await make();
     return sendPage(read, registry, page, { headers, keep });
   }
   const { items, next } = pageOf(resources, read.query, nameOf);
@@ -64,10 +66,10 @@ function listedRecord(links: Links, resource: Resource): object {
 export async function sendDependants(read: ReadRequest, resource: Resource): Promise<void> {
   const { principal, context } = read;
   const { registry, site } = context;
-  const users = await listUses(registry, principal, [resource]);
+  const users = () => listUses(registry, principal, [resource]);
   await sendUses(read, {
     name: nameOf(resource),
-    page: async () => dependantsPage(site, resource, await usesAround(registry, principal, resource, users)),
+    page: async () => dependantsPage(site, resource, await usesAround(registry, principal, resource, await users())),
     uses: users,
     describe: ({ user }) => dependantRecord(user),
   });
@@ -80,10 +82,10 @@ export async function sendGraph(read: ReadRequest, org: string): Promise<void> {
   const resources = await listReadable(registry, principal, { org });
   if (resources.length === 0 && !mayReadOrganization(principal, org)) throw new RegistryError('not_found', nothingHere);
   if (answerMethod(read, principal.kind === 'anonymous' ? 'public' : 'private')) return;
-  const uses = await usesWithin(registry, principal, resources);
+  const uses = async () => usesWithin(registry, principal, await listReadable(registry, principal, { org }));
   await sendUses(read, {
     name: `@${org}`,
-    page: () => organizationGraphPage(site, org, uses),
+    page: async () => organizationGraphPage(site, org, await uses()),
     uses,
     describe: ({ used, user }) => ({ contract: nameOf(used), ...dependantRecord(user) }),
   });
@@ -94,7 +96,7 @@ interface Answer {
   /** What the answer is about. */
   name: string;
   page: () => Promise<string>;
-  uses: readonly Use[];
+  uses: () => Promise<readonly Use[]>;
   describe: (use: Use) => object;
 }
 
@@ -105,10 +107,10 @@ async function sendUses(read: ReadRequest, { name, page, uses, describe }: Answe
   const shared = { by: 'reader', keys: [everywhereKey] } as const;
   if (wantsPage(read)) {
     const make = async () => bytesOf(await page());
-    const bytes = isPublic ? await site.answers.answer(`uses ${name}`, 'all', make, sizeOf) : await make();
+    const bytes = isPublic ? await site.answers.answer(`uses ${name}`, make, sizeOf) : await make();
     return sendPage(read, registry, bytes, { headers: pageSharing(registry.config, { isPublic, ...shared }) });
   }
-  const { items, next } = pageOf(uses, read.query, ({ used, user }) => `${nameOf(used)} ${placeOfUse(user)}`);
+  const { items, next } = pageOf(await uses(), read.query, ({ used, user }) => `${nameOf(used)} ${placeOfUse(user)}`);
   const headers = sharing(registry.config, isPublic ? 'public' : 'private', 'latest', shared);
   await sendJson(read, { items: items.map(describe), next }, headers);
 }

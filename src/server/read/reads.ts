@@ -18,7 +18,7 @@ import {
   findImage,
   openBlob,
 } from '../../registry/read.ts';
-import { logsOf } from '../../registry/answer-cache.ts';
+import type { Reads } from '../../store/log/reads.ts';
 import type { Authenticate } from '../authenticate.ts';
 import type { ServerContext } from '../server-context.ts';
 import { createSendDocument, type ResourceAddress, type SendDocument, prepare, sendPrepared } from './send-document.ts';
@@ -78,12 +78,11 @@ export function createReads(
       const address = addressOf(path);
       limit?.(request, response);
       const principal = await authenticate(request);
-      const org = address && (address.kind === 'resource' ? address.coordinate.org : address.org);
-      const moment = hits && org !== null ? await context.site.answers.moment(logsOf(org)) : null;
+      const reads: Reads = new Map();
       const keep: ReadRequest['keep'] = (resource, sent, bytes) =>
-        hits!.keep(request, { route: patternOf(address), principal, resource, moment: moment! }, sent, bytes);
-      const read = { context, links, request, response, principal, query, ...(moment && { keep }) };
-      await answer(read, address, send);
+        hits!.keep(request, { route: patternOf(address), principal, resource, reads }, sent, bytes);
+      const read = { context, links, request, response, principal, query, ...(hits && { keep }) };
+      await context.site.answers.noting(reads, () => answer(read, address, send));
     },
     refuse: (request, response, error) => sendProblem(context, request, response, error),
     routeOf: (request) => patternOf(addressOf(splitTarget(request.url!).path)),

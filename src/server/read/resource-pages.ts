@@ -69,10 +69,10 @@ export function createSendResourcePage(site: Site, patience = Infinity): SendRes
       return { ...(await keepLarge(bytesOf(text), make, () => answers.forget(name))), isWhole, until };
     };
     const bytesIn = ({ size }: KeptPage) => (size < worthKeeping ? size : 0);
-    const page = await answers.answer(name, [], render, bytesIn);
+    const page = await answers.answer(name, render, bytesIn);
     if (registry.monotonic() < page.until) return page;
     answers.forget(name);
-    return answers.answer(name, [], render, bytesIn);
+    return answers.answer(name, render, bytesIn);
   }
 
   /**
@@ -131,11 +131,9 @@ export function createSendResourcePage(site: Site, patience = Infinity): SendRes
     });
     const mediaType = view === 'markdown' ? { mediaType: 'text/markdown; charset=utf-8' } : {};
     const headers = { 'Content-Location': where, ...about, ...sharing };
-    // A ruleset's page shows resources of all organizations.
-    const isOwn = resource.type !== 'rulesets' && (related?.organizations ?? []).every((org) => org === resource.org);
     const isKept = isForAll && read.principal.kind === 'anonymous' && page.isWhole && page.size < worthKeeping;
     const keep = (sent: Sent, bytes: Uint8Array): void => {
-      if (isKept && isOwn) read.keep?.(resource, sent, bytes);
+      if (isKept) read.keep?.(resource, sent, bytes);
     };
     return sendPage(read, registry, page, { headers, ...mediaType, keep });
   };

@@ -71,7 +71,7 @@ export function createSendDocument({ links, answers }: Pick<Site, 'links' | 'ans
         prepared: prepareDocument(links, granted, offer, representation, { sharable, hasProof }),
       };
     };
-    const cached = await answers.answer(name, [], prepareNow, () => preparedSize);
+    const cached = await answers.answer(name, prepareNow, () => preparedSize);
     const { prepared, representation } = cached;
     let bytes: Uint8Array | null = null;
     await sendPrepared(request, response, prepared, async () => {

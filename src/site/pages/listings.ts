@@ -17,7 +17,7 @@ import { feedLink, newestInTurns } from '../feeds.ts';
 import { organizationTitle } from './crumbs.ts';
 import type { Site } from '../site.ts';
 import { policyOf } from '../../registry/gate/policy.ts';
-import { gateOrganizations, mayReadFindingsOf } from '../../registry/gate/show-report.ts';
+import { mayReadFindingsOf } from '../../registry/gate/show-report.ts';
 import type { GrantedVersion } from '../../registry/read.ts';
 import { listDependants } from '../../registry/graph/dependants.ts';
 
@@ -103,8 +103,7 @@ export async function organizationPage(
   site: Site,
   org: string,
   type: ResourceType | null,
-  resources: readonly Resource[],
-  sites: readonly DocumentationSite[] = [],
+  { resources, sites }: { resources: readonly Resource[]; sites: readonly DocumentationSite[] },
 ): Promise<string> {
   const path = formatAddress(type === null ? { kind: 'organization', org } : { kind: 'type', org, type });
   const name = organizationTitle(site, org);
@@ -301,8 +300,6 @@ export interface Related {
   areFindingsShown: boolean;
   /** The resources that are checked by this ruleset. Null if the resource is not a ruleset. */
   users: object[] | null;
-  /** The organizations whose resources this depends on. */
-  organizations: string[];
 }
 
 /**
@@ -312,12 +309,9 @@ export interface Related {
 export async function relatedTo(site: Site, granted: GrantedVersion, reader: Principal): Promise<Related> {
   const { resource } = granted;
   const isForAll = isSameForAll(resource);
-  const { ruleset: checking } = await policyOf(site.registry, resource);
-  const named = checking === null ? null : parseCoordinate(checking);
   return {
     ...(await relatedResources(site, resource, reader)),
     areFindingsShown: await mayReadFindingsOf(site.registry, isForAll ? anonymous : reader, granted),
-    organizations: [...(named ? [named.coordinate.org] : []), ...(await gateOrganizations(site.registry, granted))],
   };
 }
 

@@ -9,6 +9,7 @@ import type { LogDamage } from './follow-log.ts';
 import { createHeads, type Head } from './heads.ts';
 import { openPartition, type Partition } from './partition.ts';
 import type { LoggedChange, Noted, PastGeneration } from './history.ts';
+import { createNotes, everyLog, type Reads } from './reads.ts';
 import type { Projection } from './state.ts';
 import { someAtOnce } from '../../scheduling/turns.ts';
 
@@ -43,6 +44,7 @@ export function createLogs(bucket: Bucket, options: RecordsOptions, changed: (na
   const met = new Set<string>();
   let writtenUntil = 0;
   let atWork: Promise<void> = Promise.resolve();
+  const { noting, isNoting, note: noteRead, noteAll } = createNotes();
 
   const open = createOpenLogs(async (id) => {
     const opened = await openPartition(bucket, objects, id, {
@@ -140,73 +142,115 @@ export function createLogs(bucket: Bucket, options: RecordsOptions, changed: (na
   /** Some logs in this order, refreshed some at a time. */
   const freshLogs = (ids: readonly string[]) => someAtOnce(ids, atOnce, (id) => fresh(id, maxAge));
 
-  /** The logs in which names with the prefix after a name can be, in the order of their names. */
-  async function logsOf(prefix: string, after: string): Promise<string[]> {
-    if (placeOf(prefix).kept === 'registry') return [shared];
-    const [, org, more] = prefix.split('/');
-    if (more !== undefined) return [`@${org}`];
-    const from = `${logOf(after)}/`;
+  /** A log of which more is read than single records. */
+  async function whole(id: string): Promise<Partition> {
+    const log = await fresh(id, maxAge);
+    noteRead(id, log.sequence());
+    return log;
+  }
+
+  /** The logs in which names with the prefix after a name can be, in the order of their names, as `freshLogs`. */
+  async function* wholeLogs(prefix: string, after: string): AsyncGenerator<Partition> {
+    const only = onlyLogOf(prefix);
+    if (only !== null) return yield await whole(only);
+    // Before they are read: what is appended meanwhile may be missed.
+    if (isNoting()) noteRead(everyLog, await sumOfAll());
+    yield* freshLogs(await logsAfter(after));
+  }
+
+  /** The logs of organizations in which names after this one can be, in the order of the names. */
+  async function logsAfter(name: string): Promise<string[]> {
+    const from = `${logOf(name)}/`;
     return namesOf(await fresh(shared, maxAge))
       .filter((id) => `${id}/` >= from)
       .sort((a, b) => (`${a}/` < `${b}/` ? -1 : 1));
   }
 
-  /** How far a log was read, if that is new enough; else null. */
-  function tipOf(id: string): number | null {
+  /** The log, if what others appended to it is known without waiting; else null. */
+  function freshNow(id: string): Partition | null {
     const opened = open.openedLog(id);
     if (opened === null || !opened.isFresh(maxAge)) return null;
     if (id !== shared) use(id);
-    return opened.sequence();
+    return opened;
   }
 
-  /** The names of all logs, without waiting; null: not known. */
-  function knownLogs(): string[] | null {
-    return tipOf(shared) === null ? null : [shared, ...namesOf(open.openedLog(shared)!)];
+  /** Whether all that was read is as it was. Null if `logNow` lacks a log. */
+  function areSameIn(reads: Reads, logNow: (id: string) => Partition | null): boolean | null {
+    for (const [name, at] of reads) {
+      const now = entryNow(name, logNow);
+      if (now === undefined) return null;
+      if (now !== at) return false;
+    }
+    return true;
+  }
+
+  /** The number that `Reads` have for a name. */
+  function entryNow(name: string, logNow: (id: string) => Partition | null): number | undefined {
+    if (name.includes('/')) return logNow(logOf(name))?.changedAt(name);
+    if (name !== everyLog) return logNow(name)?.sequence();
+    const registry = logNow(shared);
+    let sum = registry?.sequence();
+    for (const id of registry === null ? [] : namesOf(registry)) {
+      const at = logNow(id)?.sequence();
+      if (at === undefined) return undefined;
+      sum! += at;
+    }
+    return sum;
+  }
+
+  /** The sum of the numbers of all logs' newest entries. */
+  async function sumOfAll(): Promise<number> {
+    let sum = 0;
+    for await (const log of freshLogs([shared, ...namesOf(await fresh(shared, maxAge))])) sum += log.sequence();
+    return sum;
   }
 
   /** The registry's log, and those that it or a head names, whether they are there or not. */
-  async function everyLog(): Promise<Set<string>> {
+  async function allLogs(): Promise<Set<string>> {
     const headed = (await heads.logs()).filter((log) => log !== treeName);
     return new Set([shared, ...namesOf(await fresh(shared, maxAge)), ...headed]);
   }
 
   return {
     async read<T>(name: string) {
-      return (await fresh(logOf(name), maxAge)).get(name) as Generation<T> | null;
+      const log = await fresh(logOf(name), maxAge);
+      noteRead(name, log.changedAt(name));
+      return log.get(name) as Generation<T> | null;
     },
 
-    /**
-     * The sum of the numbers of these logs' newest entries: while it is the same, so is every record in
-     * them. Null if what others appended is not known without waiting. For answers at once.
-     */
-    tip(logs: Logs): number | null {
-      const ids = logs === 'all' ? knownLogs() : logs;
-      if (ids === null) return null;
-      let sum = 0;
-      for (const id of ids) {
-        const tip = tipOf(id);
-        if (tip === null) return null;
-        sum += tip;
-      }
-      return sum;
+    /** Runs work, and adds to `reads` all that it reads here: what it reads twice as it was at first. */
+    noting,
+
+    /** As if all of this were read now, for the work that is noted. */
+    noteAll,
+
+    /** Whether all of it is as it was. Null if what others appended is not known without waiting. For answers at once. */
+    areSame: (reads: Reads): boolean | null => areSameIn(reads, freshNow),
+
+    /** As `areSame`, after reading what others appended. */
+    async areStillSame(reads: Reads): Promise<boolean> {
+      const known = areSameIn(reads, freshNow);
+      if (known !== null) return known;
+      if (reads.has(everyLog)) await sumOfAll();
+      for (const name of reads.keys())
+        if (name !== everyLog) await fresh(name.includes('/') ? logOf(name) : name, maxAge);
+      return areSameIn(reads, open.openedLog) ?? false;
     },
 
-    /** As `tip`, after reading what others appended. */
-    async follow(logs: Logs): Promise<number> {
-      const ids = logs === 'all' ? [shared, ...namesOf(await fresh(shared, maxAge))] : logs;
-      let sum = 0;
-      for await (const log of freshLogs(ids)) sum += log.sequence();
-      return sum;
-    },
+    /** The number of the newest entry in an organization's log, or in that of what belongs to none (null). */
+    newestEntry: async (organization: string | null): Promise<number> =>
+      (await fresh(idOf(organization), maxAge)).sequence(),
 
     async all<T>(prefix: string) {
       const parts: (readonly Generation<unknown>[])[] = [];
-      for await (const log of freshLogs(await logsOf(prefix, prefix))) parts.push(log.all(prefix));
+      for await (const log of wholeLogs(prefix, prefix)) parts.push(log.all(prefix));
       return (parts.length === 1 ? parts[0]! : parts.flat()) as readonly Generation<T>[];
     },
 
     async readFresh<T>(name: string) {
-      return (await exact(logOf(name), 0)).get(name) as Generation<T> | null;
+      const log = await exact(logOf(name), 0);
+      noteRead(name, log.changedAt(name));
+      return log.get(name) as Generation<T> | null;
     },
 
     async update<T>(name: string, decide: Decide<T>, updateOptions?: UpdateOptions) {
@@ -220,7 +264,7 @@ export function createLogs(bucket: Bucket, options: RecordsOptions, changed: (na
     },
 
     async *newest(prefix: string, after?: string) {
-      for await (const log of freshLogs(await logsOf(prefix, after ?? prefix))) {
+      for await (const log of wholeLogs(prefix, after ?? prefix)) {
         for (const name of log.names(prefix, after)) yield { name, generation: log.generation(name) };
       }
     },
@@ -230,8 +274,8 @@ export function createLogs(bucket: Bucket, options: RecordsOptions, changed: (na
      * `corrupt` if a log with such records is damaged: then not all of them are known.
      */
     async refresh(prefix: string): Promise<void> {
-      const isOfAll = placeOf(prefix).kept === 'organization' && prefix.split('/')[1] === '';
-      for (const id of isOfAll ? await everyLog() : [shared, ...(await logsOf(prefix, prefix))]) await exact(id, 0);
+      const only = onlyLogOf(prefix);
+      for (const id of only === null ? await allLogs() : new Set([shared, only])) await exact(id, 0);
     },
 
     /** The logs of which this process knows that they are damaged. They are served up to the damage, and refuse changes. */
@@ -239,7 +283,7 @@ export function createLogs(bucket: Bucket, options: RecordsOptions, changed: (na
 
     /** Looks at every log, so that `damages` and `check` know of all. For the start of a server. */
     async examine(): Promise<void> {
-      for (const id of await everyLog()) await fresh(id, maxAge).catch(() => undefined);
+      for (const id of await allLogs()) await fresh(id, maxAge).catch(() => undefined);
     },
 
     /** Reads the registry's log, and those whose last read failed. Rejects as a request for what is in them does. */
@@ -282,7 +326,7 @@ export function createLogs(bucket: Bucket, options: RecordsOptions, changed: (na
      * values. The first call reads the whole log.
      */
     async trail(organization: string): Promise<readonly Noted[]> {
-      return (await fresh(idOf(organization), maxAge)).trail();
+      return (await whole(idOf(organization))).trail();
     },
 
     /**
@@ -290,7 +334,9 @@ export function createLogs(bucket: Bucket, options: RecordsOptions, changed: (na
      * first. Throws `corrupt` if an entry is damaged or gone.
      */
     async *changesSince(organization: string, entry: number): AsyncGenerator<LoggedChange> {
-      yield* (await exact(idOf(organization), maxAge)).changesSince(entry);
+      const log = await exact(idOf(organization), maxAge);
+      noteRead(idOf(organization), log.sequence());
+      yield* log.changesSince(entry);
     },
 
     /**
@@ -298,16 +344,23 @@ export function createLogs(bucket: Bucket, options: RecordsOptions, changed: (na
      * It is kept up to date in memory and changes with them, so read it at once.
      */
     async projected<V>(organization: string | null, projection: Projection<V>): Promise<V> {
-      return (await fresh(idOf(organization), maxAge)).projected(projection);
+      return (await whole(idOf(organization))).projected(projection);
     },
 
     /** Bytes of the logs in memory, roughly, and how many they may be. */
     use: () => ({ bytes: open.bytes(), limit: memory }),
 
     async *history<T>(name: string) {
-      yield* (await fresh(logOf(name), maxAge)).history(name) as AsyncGenerator<PastGeneration<T>>;
+      yield* (await whole(logOf(name))).history(name) as AsyncGenerator<PastGeneration<T>>;
     },
   };
+}
+
+/** The one log in which names with the prefix can be; null: those of all organizations. */
+function onlyLogOf(prefix: string): string | null {
+  if (placeOf(prefix).kept === 'registry') return shared;
+  const [, org, more] = prefix.split('/');
+  return more === undefined ? null : `@${org}`;
 }
 
 /** The organizations' logs, which the registry's own names. */
@@ -371,9 +424,6 @@ function createOpenLogs(openLog: (id: string) => Promise<Partition>, memory: num
 
   return { use, openedLog: (id: string) => open.get(id)?.opened ?? null, measure, bytes: () => total };
 }
-
-/** The names of logs, such as `@acme` and `registry`; `all` means every log. */
-export type Logs = readonly string[] | 'all';
 
 /** A log that is damaged, with the first entry that is damaged or missing. */
 export interface DamagedLog extends LogDamage {

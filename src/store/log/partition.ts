@@ -235,6 +235,8 @@ export async function openPartition(
       const held = state.get(name);
       return held && generationOf(held);
     },
+    /** The number of the entry that changed the record last; 0 if there is none. */
+    changedAt: (name: string) => state.get(name)?.sequence ?? 0,
     /** The number of the record's newest generation; 0 if there is none. */
     generation: (name: string) => state.get(name)?.bare.generation ?? 0,
     names: state.names,

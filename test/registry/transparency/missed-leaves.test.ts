@@ -40,7 +40,7 @@ describe('a public version enters the log', () => {
     for (const label of ['1.0.0', '1.1.0', '1.2.0']) await put(registry, `@acme/apis/pay@${label}`);
     await logOf(registry);
     const into = createMemoryBucket();
-    const tip = await registry.refs.follow(['@acme']);
+    const tip = await registry.refs.newestEntry('acme');
     await copyStore(bucket, into, { until: [{ log: '@acme', sequence: tip - 2 }], isAhead: true });
     const { registry: restored } = createLoggedWorld(into);
     for (const label of ['2.0.0', '2.1.0', '2.2.0']) await put(restored, `@acme/apis/pay@${label}`);
@@ -67,7 +67,7 @@ describe('a public version enters the log', () => {
     const lost = another();
     const { openTreeLog } = await import('../../../src/store/tree/tree-log.ts');
     const tree = await openTreeLog(lost.bucket);
-    const cursors = new Map([['acme', { entry: await lost.refs.follow(['@acme']), digest: null }]]);
+    const cursors = new Map([['acme', { entry: await lost.refs.newestEntry('acme'), digest: null }]]);
     await tree.append([], { decidedOn: tree.cursors(), cursors, at: '2026-11-28T12:00:00.000Z' });
     await log.update();
     expect(await versionsIn(log)).toEqual([]);

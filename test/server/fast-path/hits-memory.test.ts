@@ -7,23 +7,27 @@ import { anonymous } from '../../../src/model/access.ts';
 import type { Resource } from '../../../src/model/resource.ts';
 import { createAnswerCache } from '../../../src/registry/answer-cache.ts';
 import type { Registry } from '../../../src/registry/registry.ts';
+import { createMemoryBucket } from '../../memory-store.ts';
+import { createRefs } from '../../../src/store/refs.ts';
+import { createClock, createIds } from '../../contract/refs.ts';
 import { createHits, prebuild } from '../../../src/server/fast-path.ts';
 import { prepare, type PreparedDocument } from '../../../src/server/read/send-document.ts';
 import { bytesOf } from '../../../src/server/send-page.ts';
 
 const resource = { org: 'acme', type: 'apis', slug: 'pay' } as Resource;
-const moment = { logs: [], tip: 0 };
 /** As large as 1/16 of all hits. */
 const prepared = (): PreparedDocument =>
   prepare({ etag: '"a"', size: 4 * 1024 * 1024, ranges: false }, { common: {}, content: {} });
 
 function openHits() {
-  const kept = createAnswerCache({ tip: () => 0, follow: async () => 0 }, { limit: 64 * 1024 * 1024 });
+  const kept = createAnswerCache(createRefs(createMemoryBucket(), { ...createClock(), uniqueId: createIds('hits') }), {
+    limit: 64 * 1024 * 1024,
+  });
   const hits = createHits({} as Registry, { kept, keepAlive: 5000, base: '' });
   const keep = (url: string, sent: PreparedDocument, bytes: Uint8Array | null) =>
     hits.keep(
       { url, headers: {} } as IncomingMessage,
-      { route: '/@{org}', principal: anonymous, resource, moment },
+      { route: '/@{org}', principal: anonymous, resource, reads: new Map() },
       sent,
       bytes,
     );

@@ -192,6 +192,26 @@ describe('an answer at once is the usual one, byte by byte', () => {
   });
 });
 
+test('a publish of another resource drops lists, and neither the page nor the document of this one', async () => {
+  const [page, list] = [
+    { target: '/@acme/apis/still', headers: [['Accept', 'text/html']] as const },
+    { target: '/@acme', headers: [['Accept', 'text/html']] as const },
+  ];
+  const asked: Ask[] = [page, { target: '/@acme/apis/still.json' }, { ...page, target: '/@acme/apis/still@1' }, list];
+  const atOnce = async () => {
+    const before = hits;
+    for (const each of asked) await connections.early.ask(each);
+    return hits - before;
+  };
+  await publishVersion(registry, '@acme/apis/still', '1.0.0');
+  await atOnce();
+  expect(await atOnce()).toBe(4);
+  await publishVersion(registry, '@acme/apis/other', '1.0.0');
+  expect(await atOnce()).toBe(3);
+  await setStatus(registry, '@acme/apis/still', '1.0.0', { state: 'yanked', reason: 'x', since: '2026-01-01' });
+  expect(await atOnce()).toBe(0);
+});
+
 describe('an answer at once is never an old one', () => {
   test('after a publish, a change of a status, or a deprecation', async () => {
     const target = '/@acme/apis/moving';
@@ -228,6 +248,21 @@ describe('an answer at once is never an old one', () => {
     await publishVersion(registry, '@acme/apis/paged', '2.0.0');
     expect(await seen(list)).toContain('paged@2.0.0');
     expect(await seen(page)).toContain('paged@2.0.0');
+  });
+
+  test('of a page, when the ruleset of another organization turns private', async () => {
+    const [name, ruleset] = ['apis/guest', '@hidden/rulesets/host'];
+    await publishVersion(registry, ruleset, '1.0.0');
+    await publishVersion(registry, `@acme/${name}`, '1.0.0');
+    await changeResource(registry, `@acme/${name}`, (resource) => ({ ...resource, ruleset }));
+    const seen = async () => {
+      const { answer, hits: hit } = await askBoth({ target: `/@acme/${name}`, headers: [['Accept', 'text/html']] });
+      expect(hit).toBe(1);
+      return answer.body.toString().includes(ruleset);
+    };
+    expect(await seen()).toBe(true);
+    await changeResource(registry, ruleset, (resource) => ({ ...resource, visibility: 'private' }));
+    expect(await seen()).toBe(false);
   });
 
   test('of a page, when its organization names a default ruleset, or that one turns private', async () => {

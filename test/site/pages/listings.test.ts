@@ -57,7 +57,7 @@ function manyResources(count: number): { resources: Resource[]; most: () => numb
 
 test('the page of an organization with 10,000 APIs shows 2,000, and others have their turn while it is made', async () => {
   const { resources, most } = manyResources(10_000);
-  const html = await organizationPage(site, 'acme', null, resources);
+  const html = await organizationPage(site, 'acme', null, { resources, sites: [] });
   expect(most()).toBeLessThanOrEqual(1500);
   const rows = [...html.matchAll(/<li class="row"[^>]*>.*?<strong>([^<]*)</gs)].map(([, name]) => name);
   expect(rows).toEqual(resources.slice(0, 2000).map(({ name }) => name));
