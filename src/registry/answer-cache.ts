@@ -122,9 +122,6 @@ export function createAnswerCache(refs: Notes, { limit = defaultLimit }: { limit
   return scopeOf(refs);
 }
 
-/** What an answer rests on that depends on its key alone. */
-export const atAnyTime: Reads = new Map();
-
 const nothing: Pick<AnswerCache, 'find' | 'keep' | 'answer'> = {
   find: () => undefined,
   keep() {},

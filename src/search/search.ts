@@ -3,7 +3,6 @@ import { formatCoordinate, type Coordinate, type ResourceType } from '../model/a
 import { nameOf, selectVersion, type Version } from '../model/resource.ts';
 import { listDependants } from '../registry/graph/dependants.ts';
 import { findReadable, mayRead } from '../registry/readable.ts';
-import { atAnyTime } from '../registry/answer-cache.ts';
 import type { Registry } from '../registry/registry.ts';
 import { within } from '../scheduling/waiting.ts';
 import { parseQuery } from './ranking/words.js';
@@ -118,7 +117,7 @@ export function createSearch(registry: Registry, { patience = 250 }: { patience?
     const cached = answers.find<IndexAnswer>(key);
     if (cached !== undefined) return cached;
     const result = makeAnswer(principal, request);
-    answers.keep(key, result, atAnyTime, result.found.length * foundSize);
+    answers.keep(key, result, new Map(), result.found.length * foundSize);
     return result;
   }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { atAnyTime, createAnswerCache } from '../../src/registry/answer-cache.ts';
+import { createAnswerCache } from '../../src/registry/answer-cache.ts';
 import { createNotes, type Reads } from '../../src/store/log/reads.ts';
 
 /** Records that changed last when the test says; `isKnown`: whether that is known without waiting. */
@@ -67,7 +67,7 @@ test('scopes share the memory and contents, and no answers', async () => {
   const { refs } = createTips();
   const kept = createAnswerCache(refs);
   const [mine, other, view] = [kept.scope(), kept.scope(), kept.contentsOnly()];
-  mine.keep('page', 'links of one', atAnyTime, 1);
+  mine.keep('page', 'links of one', new Map(), 1);
   expect([mine.find('page'), other.find('page'), kept.find('page'), view.find('page')]).toEqual([
     'links of one',
     undefined,
@@ -102,11 +102,11 @@ test('what depends on its key alone takes no reads along, and adds none', async 
 test('above the limit of bytes, what was used least recently goes, and what is larger than all is not kept', () => {
   const { refs } = createTips();
   const kept = createAnswerCache(refs, { limit: 10_000 });
-  for (const name of ['a', 'b', 'c']) kept.keep(name, name, atAnyTime, 2800);
+  for (const name of ['a', 'b', 'c']) kept.keep(name, name, new Map(), 2800);
   expect(kept.find('a')).toBe('a');
-  kept.keep('d', 'd', atAnyTime, 2800);
+  kept.keep('d', 'd', new Map(), 2800);
   expect(['a', 'b', 'c', 'd'].map((name) => kept.find(name))).toEqual(['a', undefined, 'c', 'd']);
-  kept.keep('large', 'large', atAnyTime, 20_000);
+  kept.keep('large', 'large', new Map(), 20_000);
   expect(kept.find('large')).toBeUndefined();
   const { bytes, limit } = kept.use();
   expect(bytes).toBeLessThanOrEqual(limit);
@@ -115,7 +115,7 @@ test('above the limit of bytes, what was used least recently goes, and what is l
 
 test('the answer of a key is forgotten', () => {
   const kept = createAnswerCache(createTips().refs);
-  kept.keep('page', 'incomplete', atAnyTime, 1);
+  kept.keep('page', 'incomplete', new Map(), 1);
   kept.forget('page');
   expect(kept.find('page')).toBeUndefined();
 });
