@@ -18,7 +18,7 @@ import { readableKinds } from './kinds.ts';
 //   image         <a>, or <span> in a link: an image of another host, which a page may show instead
 //   props         <ul> of parameters or properties; each <li> begins with <code>name</code> .type .flag .limits
 //   options       <ul> of the alternatives under a <p> or in <details> that says `One of`, `Any of`, `All of`, `Not`, `If`, …; each that has
-//                 fields is a <details>
+//                 fields is a <details>; of a request data-sample is what it has in the sample of the body, but of the first
 //   type          <span>: `string (date-time)`, `array of <a>Pet</a>`
 //   flag          <span>: required, deprecated, read-only, write-only; the first two have their word as a class, too
 //   limits        <span>: constraints and default of a value

@@ -31,6 +31,7 @@ addEventListener('code', ({ target }) => {
 });
 addEventListener('toggle', ({ target }) => target.matches?.('.later') && showLater(target), true);
 addEventListener('toggle', ({ target }) => target.matches?.('.responses > [open]') && closeOthers(target), true);
+addEventListener('toggle', ({ target }) => target.matches?.('.options > li > details') && chooseOption(target), true);
 addEventListener('toggle', ({ target }) => target.matches?.('.operation .answer[open]') && showAlike(target), true);
 goToField();
 addEventListener('hashchange', goToField);
@@ -73,6 +74,7 @@ function prepare(operation) {
   const samples = operation.querySelector('.samples');
   if (samples === null) return;
   for (const code of samples.querySelectorAll('details code')) {
+    foldIn(code);
     colour(code);
   }
   addChoices(samples);
@@ -263,7 +265,7 @@ function addTry(operation) {
   const samples = operation.querySelector('.samples');
   const curl = samples.querySelector(':scope > pre > code').textContent;
   button.addEventListener('click', () => {
-    const other = samples.querySelector(':scope > .request.chosen code')?.textContent;
+    const other = samples.chosen ?? samples.querySelector(':scope > .request.chosen code')?.textContent;
     openTry(dataset.try, method, path.data, other ?? curl, other === undefined ? examplesIn(samples) : []);
   });
   url.append(button);
@@ -358,20 +360,28 @@ function addRequest(samples, code) {
     language.value = chosen;
     const { from, to } = serverKept(samples.closest('[data-try]')?.dataset.try);
     const other = samples.querySelector(':scope > .request.chosen code');
-    const sample = other?.textContent ?? curl;
+    const options = optionsIn(samples.parentElement.querySelector('.parts'));
+    let sample = other?.textContent ?? curl;
+    const isBody = body !== null && other === null;
+    if (isBody || options.length > 0) {
+      const writer = await loadWriters();
+      const request = writer.parseCurl(sample);
+      if (isBody) request.body = { kind: 'json', text: body };
+      if (request.body?.kind === 'json') request.body.text = withOptions(request.body.text, options);
+      sample = writer.languages.curl(request);
+    }
+    samples.chosen = options.length > 0 ? sample : null;
     const isOther = from?.endsWith(usual ?? '') && sample.includes(`'${from}`);
     const text = isOther ? sample.replace(`'${from}`, () => `'${to}`) : sample;
     if (base) base.textContent = isOther ? to : usual;
-    const isBody = body !== null && other === null;
-    if (chosen !== 'curl' || isBody) {
+    if (chosen !== 'curl') {
       const writer = await loadWriters();
-      const request = writer.parseCurl(text);
-      if (isBody) request.body = { kind: 'json', text: body };
-      code.textContent = writer.languages[chosen](request);
+      code.textContent = writer.languages[chosen](writer.parseCurl(text));
     } else code.textContent = text;
     colour(code);
   }
   shown.add(show);
+  samples.addEventListener('option', () => (written = show()));
   written = Promise.all([written, show()]);
   code.parentElement.before(tools);
   code.dispatchEvent(new CustomEvent('code', { bubbles: true, detail: { place: tools, ready: () => written } }));
@@ -459,6 +469,77 @@ function closeOthers(response) {
   if (!list.matches('.whole')) for (const one of list.children) if (one !== response) one.open = false;
 }
 
+/** One alternative of a request is open at a time, too: the one that the sample has. */
+function chooseOption(option) {
+  const list = option.closest('.options');
+  const all = [...list.querySelectorAll(':scope > li > details')];
+  if (all.every(({ dataset }) => dataset.sample === undefined)) return;
+  if (option.open && !list.matches('.whole')) for (const one of all) if (one !== option) one.open = false;
+  option.closest('.operation').querySelector('.samples').dispatchEvent(new Event('option'));
+}
+
+/** What the sample has for the alternatives that are open: its value, and the names of the members on the way to it. */
+function optionsIn(parts) {
+  return [...parts.querySelectorAll('.options')].flatMap((list) => {
+    const option = list.querySelector(':scope > li > details[open]');
+    if (option?.dataset.sample === undefined || list.closest('details:not([open])') !== null) return [];
+    const path = [];
+    for (let at = list; (at = at.parentElement.closest('.props > li')) !== null;) {
+      const name = at.querySelector(':scope > code:first-child');
+      if (name !== null) path.unshift(name.textContent);
+    }
+    return [{ path, value: JSON.parse(option.dataset.sample) }];
+  });
+}
+
+/** A body with these values in their places, as far as it has them. Of a list they are its first item. */
+function withOptions(text, options) {
+  if (options.length === 0 || !isJson(text)) return text;
+  const whole = [JSON.parse(text)];
+  for (const { path, value } of options) {
+    let [place, name] = [whole, 0];
+    const enterList = () => {
+      while (Array.isArray(place[name])) [place, name] = [place[name], 0];
+    };
+    const hasAll = path.every((next) => {
+      enterList();
+      [place, name] = [place[name] ?? {}, next];
+      return Object.hasOwn(place, name);
+    });
+    if (!Array.isArray(value)) enterList();
+    if (hasAll) place[name] = value;
+  }
+  return JSON.stringify(whole[0], null, 2);
+}
+
+/** Objects and lists in a long sample of JSON become folds. Their text stays as it is, so that it is copied whole. */
+function foldIn(code) {
+  const lines = code.textContent.split(/(?<=\n)/);
+  if (lines.length < 20 || !/^[[{]\n$/.test(lines[0])) return;
+  const indent = (line) => /^ */.exec(line)[0].length;
+  const open = [code];
+  code.textContent = '';
+  for (const [at, line] of lines.entries()) {
+    const place = open.at(-1);
+    const isStart = at > 0 && /[[{]\n$/.test(line);
+    const isEnd = open.length > 1 && indent(line) <= place.indent;
+    if (isStart) {
+      const summary = document.createElement('summary');
+      // Its line ends where what is in it begins.
+      summary.append(
+        line.slice(0, -1),
+        Object.assign(document.createElement('span'), { hidden: true, textContent: '\n' }),
+      );
+      const fold = Object.assign(document.createElement('details'), { open: true, indent: indent(line) });
+      fold.append(summary);
+      place.append(fold);
+      open.push(fold);
+    } else if (place.lastChild?.nodeType === Node.TEXT_NODE) place.lastChild.data += line;
+    else place.append(line);
+    if (isEnd) open.pop().firstChild.dataset.end = line.trim();
+  }
+}
+
 /** Unfolds or folds everything in one part. */
 function addUnfold(place, part) {
   const button = document.createElement('button');
@@ -467,7 +548,7 @@ function addUnfold(place, part) {
   button.textContent = 'Expand all';
   button.addEventListener('click', () => {
     const isOpen = button.textContent === 'Expand all';
-    for (const list of part.querySelectorAll('.responses')) list.classList.toggle('whole', isOpen);
+    for (const list of part.querySelectorAll('.responses, .options')) list.classList.toggle('whole', isOpen);
     for (const details of part.querySelectorAll('details:not(.answer)')) details.open = isOpen;
     button.textContent = isOpen ? 'Collapse all' : 'Expand all';
   });
@@ -489,10 +570,12 @@ function colour(code) {
   for (const [name, ranges] of Object.entries(code.ranges ?? {}))
     for (const range of ranges) CSS.highlights.get(`code-${name}`)?.delete(range);
   code.ranges = {};
-  const node = code.firstChild;
-  if (node === null || node.nodeType !== Node.TEXT_NODE || node.data.length > 20_000) return;
-  addColours(code, node, tokens, 0, node.data);
-  addColours(code, node, /(?<blank>https:\/\/SERVER)\b/g, 0, node.data);
+  if (code.textContent.length > 20_000) return;
+  const walker = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+    addColours(code, node, tokens, 0, node.data);
+    addColours(code, node, /(?<blank>https:\/\/SERVER)\b/g, 0, node.data);
+  }
 }
 
 const tokens =

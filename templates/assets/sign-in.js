@@ -15,9 +15,7 @@ export function flowsOf(scheme) {
  */
 export function flowFields(flow, control, { row, kept, form, reach }) {
   const isCode = flow.kind === 'authorizationCode';
-  const names = Object.entries(flow.scopes ?? {});
-  const scopes = make('select', { multiple: true, size: Math.min(4, names.length) });
-  for (const [scope, text] of names) scopes.append(new Option(text ? `${scope} · ${brief(text)}` : scope, scope));
+  const scopes = scopeBoxes(Object.entries(flow.scopes ?? {}));
   const button = make('button', { type: 'button' }, isCode ? 'Sign in and get a token' : 'Get a token');
   const said = make('small', { role: 'status' });
   const box = make('details', {}, make('summary', {}, isCode ? 'Authorization code, with PKCE' : 'Client credentials'));
@@ -25,7 +23,7 @@ export function flowFields(flow, control, { row, kept, form, reach }) {
   // A secret is not kept.
   const secret = make('input', { type: 'password', autocomplete: 'off' });
   box.append(row('Client id', id), row('Client secret', secret, isCode ? 'Only if the client has one.' : ''));
-  if (names.length > 0) box.append(row('Scopes', scopes));
+  if (scopes.boxes.length > 0) box.append(scopes.field);
   const back = redirectUri(form);
   if (isCode) box.append(make('p', { className: 'quiet' }, 'Redirect URI to register: ', make('code', {}, back)));
   box.append(make('p', { className: 'actions' }, button), said);
@@ -35,7 +33,10 @@ export function flowFields(flow, control, { row, kept, form, reach }) {
     kept(id.value);
     try {
       const client = { id: id.value, secret: secret.value };
-      const scope = [...scopes.selectedOptions].map(({ value }) => value).join(' ');
+      const scope = scopes.boxes
+        .filter(({ checked }) => checked)
+        .map(({ value }) => value)
+        .join(' ');
       const fields = isCode ? await signIn(flow, client, scope, back) : { grant_type: 'client_credentials', scope };
       control.value = await fetchToken(flow, client, fields, reach);
       said.textContent = 'The token is in its field.';
@@ -46,6 +47,25 @@ export function flowFields(flow, control, { row, kept, form, reach }) {
     }
   });
   return box;
+}
+
+/** A box for each scope, and before several one for all. */
+function scopeBoxes(scopes) {
+  const field = make('fieldset', { className: 'scopes' }, make('legend', {}, 'Scopes'));
+  const check = (value, ...words) => {
+    const box = make('input', { type: 'checkbox', value });
+    field.append(make('label', {}, box, ...words));
+    return box;
+  };
+  const all = scopes.length > 1 ? check('', 'all') : null;
+  const boxes = scopes.map(([scope, text]) =>
+    check(scope, make('span', {}, make('code', {}, scope), text ? ` ${brief(text)}` : '')),
+  );
+  field.addEventListener('change', ({ target }) => {
+    if (target === all) for (const box of boxes) box.checked = all.checked;
+    else if (all !== null) all.checked = boxes.every(({ checked }) => checked);
+  });
+  return { field, boxes };
 }
 
 /** Where an authorization server sends the code: one address for all versions of an API. */

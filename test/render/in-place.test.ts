@@ -66,7 +66,20 @@ test('alternatives are a choice with the values that choose', () => {
   expect(html).toMatch(
     /<li><details open><summary><code>cat<\/code> <span class="type">Cat<\/span><\/summary><ul class="props"><li><code>purr/,
   );
-  expect(html).toMatch(/<li><details><summary><code>dog<\/code> <span class="type">Dog<\/span><\/summary>/);
+  expect(html).toMatch(
+    /<li><details data-sample="[^"]*"><summary><code>dog<\/code> <span class="type">Dog<\/span><\/summary>/,
+  );
+});
+
+test('each alternative of a request but the first has a sample, with what it says beside them', () => {
+  const kind = { propertyName: 'kind' };
+  const Cat = { required: ['paws'], properties: { paws: { type: 'integer' } } };
+  const Dog = { required: ['bark'], properties: { bark: text } };
+  const pet = { required: ['id'], properties: { id: text }, discriminator: kind, oneOf: [ref('Cat'), ref('Dog')] };
+  const samples = (html: string) =>
+    [...html.matchAll(/data-sample="([^"]*)"/g)].map(([, one]) => one!.replaceAll('&quot;', '"'));
+  const html = operationOf({ Cat, Dog }, { properties: { pet } }, { properties: { pet } });
+  expect(samples(html)).toEqual(['{"bark":"string","id":"string","kind":"Dog"}']);
 });
 
 test('a base with a discriminator offers what it can be', () => {
@@ -118,7 +131,7 @@ test('the names of the alternatives of a field are seen at once', () => {
     },
   );
   expect(html).toContain('<details open><summary><b>Card</b>');
-  expect(html).toContain('<details><summary><b>Account</b>');
+  expect(html).toMatch(/<details data-sample="[^"]*"><summary><b>Account<\/b>/);
   expect(html).not.toContain('<summary>One of</summary>');
 });
 
@@ -136,7 +149,7 @@ test('alternatives that are only named have their fields in their place, too', (
   expect(html).toContain(
     '<details open><summary><span class="type">Rule</span></summary><ul class="props"><li><code>name',
   );
-  expect(html).toContain('<details><summary><span class="type">array of Rule</span></summary>');
+  expect(html).toMatch(/<details data-sample="[^"]*"><summary><span class="type">array of Rule<\/span><\/summary>/);
 });
 
 test('of a schema or null the fields are shown', () => {

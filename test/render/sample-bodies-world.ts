@@ -41,7 +41,7 @@ export function bodyOf(content: object) {
   const operation = { method: 'POST', path: '/pets', isWebhook: false, item: {}, value };
   return sampleBody(
     createSchemas(document, 'openapi', 0),
-    bodyTypes(viewOperation(document, operation).body?.media)[0],
+    bodyTypes(viewOperation(document, operation).body?.media)[0]!,
   );
 }
 

@@ -54,6 +54,7 @@ const attributes: Record<string, RegExp> = {
   'th scope': /^(?:col|row)$/,
   'pre tabindex': /^0$/,
   'div tabindex': /^0$/,
+  'details data-sample': /^[^]*$/,
   'details name': /^[A-Za-z0-9._/-]+$/,
   'ol start': /^\d{1,9}$/,
   ...Object.fromEntries(['section', 'h2', 'dt', 'tr', 'li'].map((name) => [`${name} id`, /^[A-Za-z0-9._/-]+$/])),

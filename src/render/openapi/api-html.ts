@@ -12,7 +12,7 @@ import { serverUrls } from './outline-api.ts';
 import { unknownServer, usualUrl } from './sample-request.ts';
 import { sampleOf } from '../schema/sample-value.ts';
 import { schemaHtml } from '../schema/schema-html.ts';
-import { exampleHtml } from './sample-html.ts';
+import { exampleHtml } from '../schema/example.ts';
 
 /** A heading of the reference with what is below it, such as a tag and its operations. */
 interface Section {

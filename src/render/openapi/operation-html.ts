@@ -138,19 +138,14 @@ const places: readonly (readonly [string, string])[] = [
 ];
 
 function parametersHtml(page: Page, parameters: readonly Parameter[], room: Room): Html {
-  return page.once(parameters, `list ${room.named}`, () => placedParametersHtml(page, parameters, room));
-}
-
-function placedParametersHtml(page: Page, parameters: readonly Parameter[], room: Room): Html {
-  return joinHtml(
-    places.map(([place, title]) => {
-      const group = parameters.filter((one) => one.place === place);
-      return group.length === 0
-        ? nothing
-        : markup`<h4>${title}</h4>
-            ${parameterList(page, group, room)}`;
-    }),
-  );
+  const listOf = ([place, title]: (typeof places)[number]) => {
+    const group = parameters.filter((one) => one.place === place);
+    return group.length === 0
+      ? nothing
+      : markup`<h4>${title}</h4>
+          ${parameterList(page, group, room)}`;
+  };
+  return page.once(parameters, `list ${room.named}`, () => joinHtml(places.map(listOf)));
 }
 
 function parameterList(page: Page, parameters: readonly Parameter[], room: Room): Html {

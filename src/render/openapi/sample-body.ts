@@ -165,11 +165,7 @@ export function examplesOf({ media, type }: BodyType): Example[] {
 }
 
 /** An example body of this media type, with the author's example if there is one. */
-export function sampleBody(schemas: Schemas, chosen: BodyType | undefined): SampleBody | null {
-  return chosen === undefined ? null : bodyOf(schemas, chosen.media, chosen.type);
-}
-
-function bodyOf(schemas: Schemas, media: Media, written: string): SampleBody {
+export function sampleBody(schemas: Schemas, { media, type: written }: BodyType): SampleBody {
   // Of all types the one that such a schema is about.
   const isAny = written === '*/*' && typeOfFile(dereference(schemas.document, media.schema) ?? {}) === null;
   const type = isAny ? 'application/json' : written;

@@ -1,6 +1,6 @@
-import { exampleText, type Example } from '../schema/example.ts';
+import { exampleHtml, type Example } from '../schema/example.ts';
 import { isSmall, sampleOf } from '../schema/sample-value.ts';
-import { markup, nothing, type Html, outsideLink } from '../html.ts';
+import { markup, nothing, type Html } from '../html.ts';
 import { isJson, type OperationView, type Requirement, type Response } from './operation-view.ts';
 import type { ApiOperation } from './list-operations.ts';
 import { listOf, objectOf, textOf } from '../json-value.ts';
@@ -132,17 +132,6 @@ function generated(schemas: Page['schemas'], { media, type }: BodyType): Example
   const isOfJson = isJson(type) || type === '*/*';
   const value = isOfJson ? sampleOf(schemas, media.schema, 'response') : bodyText(schemas, media, type, given);
   return value !== null && (typeof value === 'object' || !isOfJson) ? [{ name: '', value, type }] : [];
-}
-
-/** The inside of a fold with an example. */
-export function exampleHtml(title: Html, example: Pick<Example, 'value' | 'isElsewhere'> | null): Html {
-  if (example === null) return markup`<summary>${title}</summary><p class="more">No body.</p>`;
-  const { value, isElsewhere } = example;
-  if (isElsewhere) return markup`<summary>${title}</summary><p>${outsideLink(String(value), '')}</p>`;
-  const { text, left } = exampleText(value);
-  const more = left === 0 ? nothing : markup`<p class="more">${left} more characters not shown.</p>`;
-  // It scrolls in its box, which the keyboard must reach.
-  return markup`<summary>${title}</summary><pre tabindex="0"><code>${text}</code></pre>${more}`;
 }
 
 /** The status of a response, with its class: 2 to 5, or x for a name such as `default`. */

@@ -34,7 +34,7 @@ export function sampleRequest(
       .map((one): [string, string] => [one.name, write(one, parameterValue(schemas, one)).slice(0, 2000)]);
   let target = operation.path;
   for (const [name, text] of given('path', pathText)) target = target.replaceAll(`{${name}}`, () => text || '-');
-  const body = sampleBody(schemas, type);
+  const body = type === undefined ? null : sampleBody(schemas, type);
   const keys = credentials(document, security);
   const query = [
     ...keys.query,

@@ -84,14 +84,20 @@ export function examplesHtml(examples: readonly Example[]): Html {
       : markup`<p class="values">Example${short.map(({ value }) => markup` <code>${exampleText(value).text}</code>`)}</p>`;
   return markup`${line}${long.map(({ name, value, isElsewhere }) => {
     if (isElsewhere) return markup`<p class="values">Example ${outsideLink(String(value), name)}</p>`;
-    const { text, left } = exampleText(value);
-    const more = left === 0 ? nothing : markup`<p class="more">${left} more characters not shown.</p>`;
-    return markup`<details class="example">
-      <summary>Example${name === '' ? '' : `: ${name.slice(0, 300)}`}</summary>
-      <pre><code>${text}</code></pre>
-      ${more}
-    </details>`;
+    const title = markup`Example${name === '' ? '' : `: ${name.slice(0, 300)}`}`;
+    return markup`<details class="example">${exampleHtml(title, { value })}</details>`;
   })}`;
+}
+
+/** The inside of a fold with an example; null: a body that is empty. */
+export function exampleHtml(title: Html, example: Pick<Example, 'value' | 'isElsewhere'> | null): Html {
+  if (example === null) return markup`<summary>${title}</summary><p class="more">No body.</p>`;
+  const { value, isElsewhere } = example;
+  if (isElsewhere) return markup`<summary>${title}</summary><p>${outsideLink(String(value), '')}</p>`;
+  const { text, left } = exampleText(value);
+  const more = left === 0 ? nothing : markup`<p class="more">${left} more characters not shown.</p>`;
+  // It scrolls in its box, which the keyboard must reach.
+  return markup`<summary>${title}</summary><pre tabindex="0"><code>${text}</code></pre>${more}`;
 }
 
 function isShort(value: unknown): boolean {

@@ -2,6 +2,7 @@ import { isObject } from '../../model/json.ts';
 import { joinHtml, lengthOf, markup, nothing, type Html } from '../html.ts';
 import type { Page } from '../page.ts';
 import { examplesHtml, exampleText } from './example.ts';
+import { sampleOf } from './sample-value.ts';
 import { nameText } from '../markdown.ts';
 import { eachItem, type SchemaGroup, type SchemaRow, viewSchema, type SchemaView } from './schema-view.ts';
 
@@ -142,7 +143,10 @@ function line(
   </li>`;
 }
 
-/** An alternative. It unfolds in its place if there is something in it. */
+/**
+ * An alternative. It unfolds in its place if there is something in it. Of a request each but the first has a sample of its own, for
+ * which scripts exchange that of the first.
+ */
 function option(
   page: Page,
   row: SchemaRow,
@@ -156,9 +160,10 @@ function option(
   room.rows--;
   const inside = below(page, view, depth, room, true);
   const summary = markup`<summary>${nameOf(row.label, view)}${typeText(view)}</summary>`;
-  return isOpen
-    ? markup`<li><details open>${summary}${inside}</details></li>`
-    : markup`<li><details>${summary}${inside}</details></li>`;
+  if (isOpen) return markup`<li><details open>${summary}${inside}</details></li>`;
+  if (room.hides !== 'readOnly' || depth > choicesOpen) return markup`<li><details>${summary}${inside}</details></li>`;
+  const sample = JSON.stringify(sampleOf(page.schemas, row.alone));
+  return markup`<li><details data-sample="${sample}">${summary}${inside}</details></li>`;
 }
 
 function nameOf(label: SchemaRow['label'], view: SchemaView): Html {

@@ -22,6 +22,8 @@ export interface SchemaRow {
   label: { code: string } | { text: string } | null;
   isRequired: boolean;
   schema: unknown;
+  /** Of an alternative: the whole schema with no other one. */
+  alone?: JsonObject | undefined;
 }
 
 /** One kind of a schema's parts: its properties, or alternatives under a heading. */
@@ -73,7 +75,9 @@ function groupsOf(schemas: Schemas, schema: JsonObject, via: ReadonlySet<string>
     )
       continue;
     const heading = { allOf: 'All of', oneOf: 'One of', anyOf: 'Any of' }[keyword];
-    const lines = options.slice(0, maxOptions).map((option) => row(mappingLabel(schema, option), option));
+    const lines = options
+      .slice(0, maxOptions)
+      .map((option) => row(mappingLabel(schema, option), option, { ...schema, [keyword]: [option] }));
     groups.push({ heading, rows: lines, more: options.length - lines.length });
   }
   for (const [keyword, heading] of conditions)
@@ -112,8 +116,8 @@ function itemGroups(schema: JsonObject, isSilent: (one: unknown) => boolean): Sc
   return lines.length === 0 ? [] : [{ heading: '', rows: lines, more: first.length - rows.length }];
 }
 
-function row(label: SchemaRow['label'], schema: unknown): SchemaRow {
-  return { label, isRequired: false, schema };
+function row(label: SchemaRow['label'], schema: unknown, alone?: JsonObject): SchemaRow {
+  return { label, isRequired: false, schema, alone };
 }
 
 function discriminated(schema: JsonObject): readonly [string, unknown][] | null {
@@ -127,7 +131,8 @@ function mappedOptions(schema: JsonObject): SchemaRow[] {
   return (discriminated(schema) ?? []).slice(0, maxOptions).flatMap(([value, target]) => {
     const reference = textOf(target);
     if (reference === '') return [];
-    return [row({ code: value }, { $ref: reference.includes('/') ? reference : `#/components/schemas/${reference}` })];
+    const option = { $ref: reference.includes('/') ? reference : `#/components/schemas/${reference}` };
+    return [row({ code: value }, option, { ...schema, oneOf: [option] })];
   });
 }
 

@@ -148,6 +148,20 @@ beforeAll(async () => {
   };
   const about = { openapi: '3.1.0', info: { title: 'Several', version: '1.0.0' }, servers: [{ url: target.url }] };
   await site.publish('@acme/apis/several', 'several.json', JSON.stringify({ ...about, paths: several }));
+  const way = (title: string, name: string) => ({
+    title,
+    required: [name],
+    properties: { [name]: { type: 'string' } },
+  });
+  const source = { oneOf: [way('Card', 'number'), way('Bank', 'iban')] };
+  const pay = { type: 'object', required: ['parts', 'note'], properties: { note: { type: 'string' } } };
+  const parts = { type: 'array', items: source };
+  const payment = { ...pay, properties: { ...pay.properties, parts } };
+  const long = Array.from({ length: 4 }, (_, at) => ({ id: at, owner: { name: 'Ann', city: 'Bern' } }));
+  const answer = { 200: { description: 'Well', content: { 'application/json': { example: { long, next: null } } } } };
+  const requestBody = { content: { 'application/json': { schema: payment } } };
+  const choices = { '/pay': { post: { operationId: 'pay', requestBody, responses: answer } } };
+  await site.publish('@acme/apis/choices', 'choices.json', JSON.stringify({ ...about, paths: choices }));
   const bare = { openapi: '3.1.0', info: { title: 'Bare', version: '1.0.0' } };
   const paths = { '/form': { post: { operationId: 'form', requestBody: body, responses: ok } } };
   await site.publish('@acme/apis/bare', 'bare.json', JSON.stringify({ ...bare, paths }));
@@ -308,6 +322,51 @@ describe.skipIf(!canRun)(`requests from a page${whySkipped}`, () => {
     expect(wrong).toEqual([]);
   });
 
+  test('one alternative of a body is open, and stands in the sample and in the form', async () => {
+    await using watched = await browser.open({ viewport: { width: 1440, height: 900 } });
+    const { page, wrong } = watched;
+    await page.goto(`${site.url}/@acme/apis/choices#operation/pay`);
+    const pay = page.locator('[id="operation/pay"]');
+    const sample = pay.locator('.samples > pre > code');
+    const bodyOf = async () => JSON.parse(/-d '(.*)'$/s.exec((await sample.textContent())!)![1]!) as unknown;
+    const body = (source: object) => ({ note: 'string', parts: [source] });
+    await pay.getByLabel('Language').waitFor();
+    expect(await bodyOf()).toEqual(body({ number: 'string' }));
+    const [card, bank] = ['Card', 'Bank'].map((name) => pay.locator('.options summary', { hasText: name }));
+    await bank!.click();
+    await expect.poll(bodyOf).toEqual(body({ iban: 'string' }));
+    await pay.getByText('number', { exact: true }).waitFor({ state: 'hidden' });
+    await pay.getByLabel('Language').selectOption('python');
+    await expect.poll(() => sample.textContent()).toContain('"iban"');
+    await pay.getByRole('button', { name: 'Try it' }).click();
+    const sent = await send(page.frameLocator('.try-dialog iframe'));
+    expect(JSON.parse(sent.body)).toEqual(body({ iban: 'string' }));
+    await page.getByRole('button', { name: 'Close' }).click();
+    await pay.getByLabel('Language').selectOption('curl');
+    await card!.click();
+    await expect.poll(bodyOf).toEqual(body({ number: 'string' }));
+    expect(wrong).toEqual([]);
+  });
+
+  test('objects and lists of a long answer are folded, and its text stays whole', async () => {
+    await using watched = await browser.open({ viewport: { width: 1440, height: 900 } });
+    const { page, wrong } = watched;
+    await page.goto(`${site.url}/@acme/apis/choices#operation/pay`);
+    const code = page.locator('[id="operation/pay"] .answer code');
+    const owner = code.locator('summary', { hasText: '"owner"' }).first();
+    const shown = () => code.evaluate((element) => (element as unknown as { innerText: string }).innerText);
+    await owner.click();
+    await expect.poll(shown).toContain('"owner": {\n');
+    expect((await shown()).match(/"Ann"/g)).toHaveLength(3);
+    await code.locator('summary', { hasText: '"long"' }).click();
+    await expect.poll(shown).not.toContain('"Ann"');
+    expect(await shown()).toContain('"next": null');
+    const long = Array.from({ length: 4 }, (_, at) => ({ id: at, owner: { name: 'Ann', city: 'Bern' } }));
+    expect(await code.textContent()).toBe(JSON.stringify({ long, next: null }, null, 2));
+    expect(await allFindings(page)).toEqual([]);
+    expect(wrong).toEqual([]);
+  });
+
   test('all responses are seen at once, with the fields of one below them', async () => {
     await using watched = await browser.open({ viewport: { width: 1440, height: 900 } });
     const { page } = watched;
@@ -384,7 +443,11 @@ describe.skipIf(!canRun)(`requests from a page${whySkipped}`, () => {
     await top.locator('summary', { hasText: 'Client credentials' }).click();
     await client.getByLabel('Client id').fill('me');
     await client.getByLabel('Client secret').fill('s3');
-    await client.getByLabel('Scopes').selectOption(['read', 'write']);
+    await client.getByRole('checkbox', { name: 'all' }).check();
+    await client.getByRole('checkbox', { name: 'write' }).uncheck();
+    expect(await client.getByRole('checkbox', { name: 'all' }).isChecked()).toBe(false);
+    await client.getByRole('checkbox', { name: 'write' }).check();
+    expect(await client.getByRole('checkbox', { name: 'all' }).isChecked()).toBe(true);
     await client.getByRole('button', { name: 'Get a token' }).click();
     const token = top.getByLabel('Token');
     await expect.poll(() => token.inputValue()).toBe(`for Basic ${btoa('me:s3')} read write`);
