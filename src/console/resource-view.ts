@@ -94,7 +94,7 @@ async function usersSection(request: ConsoleRequest, target: Coordinate): Promis
   const { body } = await perform(request, 'list{one}Dependants', { query: { limit: '10' } });
   return {
     title: 'Used by',
-    lead: 'They have one of its versions. Before you change what they rely on, see who is behind.',
+    lead: 'Who has which version. Before you change what they rely on, see who is behind.',
     columns: ['Who', 'Has version', 'State'],
     rows: body.items.map(({ coordinate, version, consumer, uses, behind }) => ({
       cells: [

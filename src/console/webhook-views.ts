@@ -75,6 +75,7 @@ export const webhookPage: Page = {
           title: 'Settings',
           facts: facts([
             ['State', now],
+            ['It takes', body.format],
             ['Events', body.events?.join(', ') ?? 'all'],
             ['Resources', body.resources?.join(', ') ?? 'all'],
           ]),

@@ -95,7 +95,7 @@ export function reachText(operations: readonly string[], reach: number): string 
 export function decidersText(approvers: readonly string[], authors: readonly string[]): string {
   if (authors.includes(nobody)) return operatorDecides;
   if (approvers.length === 0)
-    return 'Nobody who signed in in the last 180 days may decide: give somebody who did not write it the scope approve.';
+    return 'Nobody may decide who signed in during the last 180 days. Give the scope approve to somebody who did not write it.';
   return `${approvers.join(', ')} may decide.`;
 }
 
@@ -105,7 +105,9 @@ export const operatorDecides = 'Whoever runs the registry decides, with stele ap
 /** What an approval makes the latest version. Empty: an old record does not say. */
 export function latestText(version: string, latest: string | null): string {
   if (latest === null) return '';
-  return latest === version ? `Approved, ${version} becomes the latest version.` : `Approved, latest stays ${latest}.`;
+  return latest === version
+    ? `If approved, ${version} becomes the latest version.`
+    : `If approved, ${latest} stays the latest version.`;
 }
 
 /** Days after which what is held, and a decision, count no more. */

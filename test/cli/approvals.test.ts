@@ -40,7 +40,7 @@ test('what waits is listed with its changes and who may decide, and the operator
     '@acme/apis/pay@2.0.0 (waits for approval), compared with 1.0.0',
     '  operation-removed: GET /b was removed. Reaches GET /b.',
     expect.stringMatching(/^Written by operator:/),
-    'Nobody who signed in in the last 180 days may decide: give somebody who did not write it the scope approve. Approved, 2.0.0 becomes the latest version.',
+    'Nobody may decide who signed in during the last 180 days. Give the scope approve to somebody who did not write it. If approved, 2.0.0 becomes the latest version.',
     '',
   ]);
   const json = JSON.parse((await run('approvals', 'show', id!, '--org', 'acme', '--json')).stdout) as object;

@@ -84,7 +84,7 @@ test('an approval says what it reaches, who may decide, and what becomes latest'
   const { text } = await person.get(at);
   expect(text).toContain('GET /accounts was removed.');
   expect(text).toMatch(/data-name="Reaches">\s*1 operation <span class="more">GET \/accounts/);
-  expect(text).toContain('Approved, 2.0.0 becomes the latest version.');
+  expect(text).toContain('If approved, 2.0.0 becomes the latest version.');
   expect(text).toContain('Whoever runs the registry decides, with stele approvals approve.');
 });
 

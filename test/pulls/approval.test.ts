@@ -331,7 +331,7 @@ describe('a breaking change of a resource that wants approval', () => {
     const { registry, source, sync, decideAs } = await scene();
     source.push(url, tree(breaks), { people: [{ name: 'al', email: 'ann@home.test' }] });
     await sync();
-    await expect(decideAs(personOf(ann, 'admin'), 'approved')).rejects.toThrow('al wrote it, and may be you');
+    await expect(decideAs(personOf(ann, 'admin'), 'approved')).rejects.toThrow('al wrote it, and that may be you');
     await expect(decideAs(personOf({ name: 'Stranger' }, 'approve'), 'approved')).rejects.toThrow('Sign in again');
     await signIn(registry, { id: 'Al', name: 'Ann B.', email: 'ann@home.test' });
     await decideAs(personOf(ann, 'admin'), 'approved');

@@ -83,7 +83,7 @@ export async function whyNotDecide(
   if (compared === 'author') return 'You wrote it. Somebody else has to decide.';
   if (compared.unknown === nobody)
     return `Nothing says who wrote it: no commit changed its files, or their authors cannot be read. ${operatorDecides}`;
-  return `${compared.unknown} wrote it, and may be you: no account that signed in here in the last 180 days has this name or address. Whoever wrote it signs in once, or whoever runs the registry decides.`;
+  return `${compared.unknown} wrote it, and that may be you: no account that signed in here in the last 180 days has this name or address. Ask the author to sign in once, or whoever runs the registry to decide.`;
 }
 
 const maxApprovers = 10;

@@ -134,7 +134,7 @@ export async function makeDeployment(registry: Registry, input: DeploymentInput)
     problems.push(...Object.values(pages).flatMap((page) => page.problems ?? []), ...checkSite({ ...parts, absent }));
   else problems.push(large);
   if (Object.keys(pages).length === 0)
-    problems.push(problemAtFile('site-empty', 'index.md', 'The site has no pages. Send at least index.md.'));
+    problems.push(problemAtFile('site-empty', 'index.md', 'The site has no pages. Add at least index.md.'));
   const report = reportOf(problems, large === null ? input.blockOn : 'error');
   const reportBytes = encodeJson(report);
   const contents: DeploymentContents = {

@@ -57,12 +57,14 @@ export async function openConsoleWorld(files: Record<string, string>) {
   const limits = { fileBytes: 1e6, entries: 1000 };
   const mirrors = { folder: join(folder, 'mirrors'), allowLocalRepositories: false, knownHosts: null };
   const source = openSource({ ...mirrors, hosts, timeLimit: 120, sizeLimit: 1e8, limits });
-  stack.use(await openConsole({ ...registry, source, compiler: shareCompiler() }, { port }));
-  const follower = openFollower({ ...registry, compiler: shareCompiler() });
+  const served = { ...registry, source, compiler: shareCompiler() };
+  stack.use(await openConsole(served, { port }));
+  const follower = openFollower(served);
   stack.defer(() => follower.close());
   const browser = stack.use(await openChromium(url, [provider.issuer]));
   return {
     url,
+    registry: served,
     issuer: provider.issuer,
     browser,
     repository,
