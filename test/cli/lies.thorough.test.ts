@@ -210,6 +210,41 @@ function* liesAbout(path: string, answer: Answer): Generator<[what: string, answ
   }
 }
 
+/** A JSON value with something of another type in each place in turn. */
+function* othersIn(value: unknown, at = ''): Generator<[place: string, changed: unknown]> {
+  for (const wrong of [null, 7, 'toString', {}, [null]]) yield [`${at}= ${JSON.stringify(wrong)}`, wrong];
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries())
+      for (const [place, changed] of othersIn(item, `${at}${index}.`)) yield [place, value.with(index, changed)];
+  } else if (isObject(value))
+    for (const [name, item] of Object.entries(value))
+      for (const [place, changed] of othersIn(item, `${at}${name}.`)) yield [place, { ...value, [name]: changed }];
+}
+
+test.each(['outdated', 'add', 'update', 'verify'] as const)(
+  '%s takes an answer with other types for what it is, and no error is a bug of its own',
+  async (name) => {
+    const consumer = await start(name === 'outdated' ? 'update' : name);
+    const run = () => consumer.run(name === 'outdated' ? name : argsOf(name));
+    [lie, asked] = [null, new Map()];
+    await run();
+    const lies = [...asked].flatMap(([path, answer]) => {
+      const json = answer.type.includes('json') && !path.endsWith('.json') ? parseJson(answer.body) : undefined;
+      if (!isObject(json) && !Array.isArray(json)) return [];
+      return [...othersIn(json)].map(([place, changed]) => ({ path, place, told: { ...answer, body: Buffer.from(JSON.stringify(changed)) } })); // prettier-ignore
+    });
+    const wrong: string[] = [];
+    for (const { path, place, told } of sampleOf(lies, 7)) {
+      lie = { path, answer: told };
+      const { code, stdout, stderr } = await run();
+      if (code === 70 || /undefined|\[object/.test(stdout + stderr)) wrong.push(`${path} ${place}: ${stdout}${stderr}`);
+    }
+    lie = null;
+    await rm(consumer.path, { recursive: true });
+    expect(wrong).toEqual([]);
+  },
+);
+
 const used = new Set<number>();
 
 describe.each(Object.keys(commands) as Name[])('%s', (name) => {

@@ -518,6 +518,22 @@ test('outdated says what became of the version that is locked', async () => {
   expect((await one.run(`add @acme/schemas/money@~3 --registry ${registry.url}`)).stderr).toBe(
     `${registry.url} has no @acme/schemas/money@~3. The newest are 2.0.0 (yanked), 1.5.0, 1.4.0.\n`,
   );
+  // It once ended with a TypeError, and the exit code of a bug.
+  for (const wrong of [
+    5,
+    'yanked',
+    {},
+    { state: 'yanked' },
+    { state: 'toString', reason: 'x' },
+    { state: 'yanked', reason: {} },
+  ]) {
+    // prettier-ignore
+    status = wrong as object;
+    expect(await one.run('outdated')).toMatchObject({
+      code: 3,
+      stdout: expect.stringContaining('is not what a Stele registry returns') as string,
+    });
+  }
   status = null;
   expect((await one.run('outdated')).stdout).toContain('2.0.0                  no longer in the registry\n');
   expect(await one.run('add @acme/apis/pay@1.0.0 --json')).toMatchObject({ code: 0 });

@@ -265,11 +265,14 @@ export function layerOf(manifest: Uint8Array, format: Format): string | null {
 }
 
 function versionOf(item: unknown): Version | null {
-  const { version, manifest, publishedAt, status } = (item ?? {}) as Record<string, unknown>;
+  const { version, manifest, publishedAt, status = { state: 'active' } } = (item ?? {}) as Record<string, unknown>;
   if (typeof version !== 'string' || !isLabel(version) || typeof manifest !== 'string' || !isDigest(manifest))
     return null;
+  const { state, reason } = (status ?? {}) as { state?: unknown; reason?: unknown };
+  const isTold = ['deprecated', 'yanked', 'withdrawn'].includes(state as string) && typeof reason === 'string';
+  if (state !== 'active' && !isTold) return null;
   const described = { label: version, manifest, content: manifest, publishedAt: String(publishedAt) };
-  return { ...described, status: (status ?? { state: 'active' }) as Status };
+  return { ...described, status: status as Status };
 }
 
 /** The registry that gets the key in STELE_KEY: the one that somebody named. */
