@@ -133,7 +133,8 @@ export function createTree({ files }: Pick<KindInput, 'files'>, reads: 'value' |
 
   /** The number of files that were returned. */
   const served = (): number => documents.size;
-  return { resolver: new TreeResolver(), documentOf, origins, used, served, uncover };
+  const resolver: BaseResolver = new TreeResolver();
+  return { resolver, documentOf, origins, used, served, uncover };
 }
 
 /** Creates a redocly configuration from its own rules, with no user input or foreign plugins. */
