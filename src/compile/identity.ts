@@ -6,7 +6,7 @@ import type { CompileLimits } from './compile.ts';
 import { problemAt } from './kind.ts';
 import type { Identity, ReadVersion, VersionFile } from './sandboxes.ts';
 import { type ParsedFile, parseFile } from './text/parse.ts';
-import { followPointer } from './text/pointer.ts';
+import { followPointer } from '../model/pointer.ts';
 import { decodeText } from './text/text.ts';
 
 /** How many of a document's paths are compared with those of others. */
@@ -68,11 +68,11 @@ export function readVersion({ path, bytes, pointer }: VersionFile, limits: Compi
   }
   const parsed = parseFile(path, bytes, limits);
   if (!parsed.ok) return { problem: parsed.problems[0]! };
-  const target = followPointer(parsed.file.value, pointer);
-  if (!target.found) return refuse(parsed.file, pointer, `The file has no value at ${pointer}.`);
-  if (typeof target.value !== 'string')
+  const value = followPointer(parsed.file.value, pointer);
+  if (value === undefined) return refuse(parsed.file, pointer, `The file has no value at ${pointer}.`);
+  if (typeof value !== 'string')
     return refuse(parsed.file, pointer, `The version at ${pointer} must be a string. Put it in quotes.`);
-  const version = target.value.trim();
+  const version = value.trim();
   return isOneVersion(version)
     ? { version }
     : refuse(parsed.file, pointer, `The value at ${pointer} is not a valid version.`);

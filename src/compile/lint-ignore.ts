@@ -1,7 +1,7 @@
 import { isObject } from '../model/json.ts';
 import type { Exemption, Problem } from '../model/problem.ts';
 import type { CompileLimits } from './compile.ts';
-import { fromFragment, joinPointer } from './text/pointer.ts';
+import { fromFragment, joinPointer } from '../model/pointer.ts';
 import { parseFile } from './text/parse.ts';
 
 /** The file in which Redocly keeps the findings that it ignores: `{file: {rule: ['#/pointer']}}`. */

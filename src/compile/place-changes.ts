@@ -1,6 +1,6 @@
 import { parse as parsePath } from 'node:path/posix';
 import { parseFile, type ParsedFile } from './text/parse.ts';
-import { followPointer, joinPointer, parsePointer } from './text/pointer.ts';
+import { followPointer, joinPointer, parsePointer } from '../model/pointer.ts';
 import type { CompileLimits, Published } from './compile.ts';
 import type { Change, Comparison } from '../model/comparison.ts';
 
@@ -28,7 +28,7 @@ function createFinder({ value }: ParsedFile): (change: Change) => string {
     const pointer = pointers.after ?? pointers.before ?? '';
     const [root = '', kind = '', name = ''] = parsePointer(pointer);
     const [method = '', path = ''] = operations[0]?.split(' ') ?? [];
-    const isBundled = root === 'components' && !followPointer(value, joinPointer('', root, kind, name)).found;
+    const isBundled = root === 'components' && followPointer(value, joinPointer('', root, kind, name)) === undefined;
     if (!isBundled || path === '') return pointer;
     const operation = joinPointer('', 'paths', path, method.toLowerCase());
     const targets = references.getOrInsertComputed(operation, () => referencesIn(value, operation));
@@ -39,8 +39,7 @@ function createFinder({ value }: ParsedFile): (change: Change) => string {
 /** The first reference below a node to each name in other files. */
 function referencesIn(root: unknown, base: string): Map<string, string> {
   const byPointer = new Map<string, string>();
-  const node = followPointer(root, base);
-  const waiting: [unknown, string][] = node.found ? [[node.value, base]] : [];
+  const waiting: [unknown, string][] = [[followPointer(root, base), base]];
   for (const [value, pointer] of waiting) {
     if (typeof value !== 'object' || value === null) continue;
     for (const [key, child] of Object.entries(value)) {

@@ -2,7 +2,7 @@ import type { Problem } from '../model/problem.ts';
 import { isParsed, problemAt, type KindInput } from './kind.ts';
 import { resolveReference } from './reference.ts';
 import type { ParsedFile } from './text/parse.ts';
-import { eachNode, joinPointer, parsePointer, pointerOf } from './text/pointer.ts';
+import { eachNode, joinPointer, parsePointer, pointerOf } from '../model/pointer.ts';
 
 /** A reference in a file, as written or as rewritten by following another one. */
 export interface Reference {

@@ -3,7 +3,7 @@ import { highestPlaceholder, isPathGlob, pathGlobProblem, starsIn } from '../mod
 import { type Exemption, type Problem, createReport, isBlocking } from '../model/problem.ts';
 import { problemAt } from './kind.ts';
 import { type ParsedFile, parseFile } from './text/parse.ts';
-import { joinPointer, parsePointer } from './text/pointer.ts';
+import { joinPointer, parsePointer } from '../model/pointer.ts';
 import type {
   ReadSettings,
   Settings,

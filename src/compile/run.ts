@@ -22,7 +22,7 @@ import { readCode } from './ruleset/ruleset-code.ts';
 import { kindOf } from './detect.ts';
 import { sayOtherKind } from './other-kinds.ts';
 import { isTooManyRounds } from './openapi/redocly-rounds.ts';
-import { eachNode } from './text/pointer.ts';
+import { eachNode } from '../model/pointer.ts';
 import { beginToEncode, formatsOf, represent } from './text/represent.ts';
 import { firstParagraph } from '../render/markdown.ts';
 import { lintIgnorePaths, readLintIgnore, type LintIgnore } from './lint-ignore.ts';

@@ -11,6 +11,7 @@ import {
   type Comparison,
 } from '../model/comparison.ts';
 import { createPathGlob } from '../model/glob.ts';
+import { followPointer } from '../model/pointer.ts';
 import { digestOfValue } from '../render/json-value.ts';
 import type { ComparedApis } from './api/compare-apis.ts';
 import { targetOf, type Side } from './side.ts';
@@ -114,21 +115,9 @@ function compareTexts(a: Fact, b: Fact): number {
 
 /** The pointer, or that of the nearest place around it which is there. */
 function existing(document: JsonObject, pointer: string | null): string | null {
-  return pointer === null ? null : follow(document, pointer).nearest;
-}
-
-/** The value at a pointer, or undefined, and the pointer of the last place on the way to it that exists. */
-function follow(document: JsonObject, pointer: string): { value: unknown; nearest: string } {
-  let value: unknown = document;
-  let nearest = '';
-  for (const key of pointer.split('/').slice(1)) {
-    const name = key.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name))
-      return { value: undefined, nearest };
-    value = (value as JsonObject)[name];
-    nearest += `/${key}`;
-  }
-  return { value, nearest };
+  let nearest = pointer;
+  while (nearest && followPointer(document, nearest) === undefined) nearest = nearest.slice(0, nearest.lastIndexOf('/'));
+  return nearest;
 }
 
 /**
@@ -159,7 +148,7 @@ function createFingerprints({
     return digestOfValue([read(value).digest, ...targets.sort(([one], [other]) => (one < other ? -1 : 1))]);
   }
   function valueAt(side: Side, pointer: string | null): Digest | null {
-    const value = pointer === null ? undefined : follow(side.document, pointer).value;
+    const value = pointer === null ? undefined : followPointer(side.document, pointer);
     return value === undefined ? null : digestIn(side, value);
   }
   return ({ code, pointers: at, direction }, decidedBy, reached) => {

@@ -1,4 +1,5 @@
 import type { Direction, Verdict } from '../model/comparison.ts';
+import { unescapeKey } from '../model/pointer.ts';
 import { objectOf } from '../render/json-value.ts';
 import { keywordOf } from './schema/keywords.ts';
 import { listedIn, type Schema } from './schema/schema-parts.ts';
@@ -301,8 +302,4 @@ function pathOf(keys: readonly string[]): { path: string; extra: string; isPrope
     else if (key !== 'schema') extra += ` (${unescapeKey(key)})`;
   }
   return { path, extra, isProperty };
-}
-
-function unescapeKey(key: string): string {
-  return key.replaceAll('~1', '/').replaceAll('~0', '~');
 }

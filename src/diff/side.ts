@@ -1,4 +1,5 @@
 import { type JsonObject, isObject } from '../model/json.ts';
+import { joinPointer } from '../model/pointer.ts';
 import { textOf, objectOf, pointerKeys } from '../render/json-value.ts';
 
 /** How a document's schemas are read. */
@@ -99,7 +100,7 @@ export function memberOf(side: Side, { value, pointer }: Place, key: string | nu
   const member = (value as JsonObject)[key];
   const isMoved = side.moved.size > 0 && typeof member === 'object' && member !== null;
   const moved = isMoved ? side.moved.get(member) : undefined;
-  return { value: member, pointer: moved ?? `${pointer}/${escapeKey(String(key))}` };
+  return { value: member, pointer: moved ?? joinPointer(pointer, key) };
 }
 
 /** The members of a place that is an object, in document order. */
@@ -261,8 +262,4 @@ function anchorsIn(side: Side, root: Resource): Map<string, Place> {
       if (typeof name === 'string') anchors.getOrInsert(name, place);
   }
   return anchors;
-}
-
-export function escapeKey(key: string): string {
-  return key.includes('~') || key.includes('/') ? key.replaceAll('~', '~0').replaceAll('/', '~1') : key;
 }

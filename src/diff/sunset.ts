@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../model/json.ts';
 import type { Verdict } from '../model/comparison.ts';
-import { pointerKeys, textOf } from '../render/json-value.ts';
+import { parsePointer } from '../model/pointer.ts';
+import { textOf } from '../render/json-value.ts';
 import { placeAt, type Place } from './side.ts';
 import type { Walk } from './walk.ts';
 
@@ -41,7 +42,7 @@ export function judgeRemoval({ rules, told }: Walk, parts: readonly Place[]): { 
   if (Number.isNaN(from)) return { isOver: false, says: `; its sunset ${JSON.stringify(sunset)} is not a date` };
   const isOver = from <= Date.parse(removal.at);
   if (isOver && stated && told !== undefined) {
-    const known = told && sunsetIn(parts.map(({ pointer }) => placeAt(told, pointerKeys(`#${pointer}`))?.value));
+    const known = told && sunsetIn(parts.map(({ pointer }) => placeAt(told, parsePointer(pointer))?.value));
     if (!(timeOf(known ?? '') + removal.grace * day <= Date.parse(removal.at)))
       return { isOver: false, says: `; its sunset ${sunset} was not published ${removal.grace} days ago` };
   }

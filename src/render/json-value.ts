@@ -1,6 +1,7 @@
 import { isNumeric, parseExactly } from '../model/exact-numbers.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import { decodePercent } from '../model/escape.ts';
+import { followPointer, parsePointer } from '../model/pointer.ts';
 import { createHash } from 'node:crypto';
 import type { Digest } from '../model/digest.ts';
 
@@ -52,22 +53,17 @@ export function parseObject(json: Uint8Array): JsonObject | null {
  * resolve or is external.
  */
 export function resolveLocal(document: JsonObject, reference: string): unknown {
-  if (reference === '#') return document;
-  if (!reference.startsWith('#/')) return undefined;
-  let value: unknown = document;
-  for (const key of pointerKeys(reference)) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-    value = (value as JsonObject)[key];
-  }
-  return value;
+  return /^#(?:\/|$)/.test(reference) ? followPointer(document, pointerIn(reference)) : undefined;
 }
 
-/** The keys of a pointer in a URI fragment (RFC 6901 §6). */
+/** The pointer in a URI fragment (RFC 6901 §6). */
+function pointerIn(reference: string): string {
+  return decodePercent(reference.slice(1)) ?? reference.slice(1);
+}
+
+/** The keys of that pointer. */
 export function pointerKeys(reference: string): string[] {
-  return (decodePercent(reference.slice(1)) ?? reference.slice(1))
-    .split('/')
-    .slice(1)
-    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return parsePointer(pointerIn(reference));
 }
 
 /** The object, or the target of its `$ref` (through at most 20 references), or null. */

@@ -136,3 +136,12 @@ test('a sunset ends only what the document said to end that readers had a grace 
     expect(judged(known).verdict).toBe('breaking');
   expect(judged({}).message).toBe('POST /things was removed; its sunset 2026-01-01 was not published 90 days ago.');
 });
+
+test('the sunset of an operation is known whose path has a percent sign', () => {
+  const paths = { '/a%2Fb': { get: { deprecated: true, 'x-sunset': '2026-01-01', responses: {} } } };
+  const published = { type: 'apis', kind: 'openapi' } as const;
+  const json = Buffer.from(JSON.stringify(api({}, { paths })));
+  const after = { ...published, json: Buffer.from(JSON.stringify(without)) };
+  const removed = compareDocuments({ ...published, json, told: json }, after, rules('2026-05-01T00:00:00Z'));
+  expect(only(removed).verdict).toBe('safe');
+});

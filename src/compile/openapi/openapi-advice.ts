@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../model/json.ts';
 import { entriesOf, objectOf } from '../../render/json-value.ts';
 import { methods } from '../../model/openapi-shape.ts';
 import { maxFindings, repeated } from '../kind.ts';
-import { followPointer, joinPointer } from '../text/pointer.ts';
+import { followPointer, joinPointer } from '../../model/pointer.ts';
 import { adviseSchemas, type Advice, type Note, adviseSchemaObjects, type OpenapiVersion } from './openapi-schemas.ts';
 import { decodePercent } from '../../model/escape.ts';
 
@@ -211,9 +211,8 @@ function resolve(root: unknown, value: unknown, pointer: string): { value: unkno
     if (typeof reference !== 'string') return at;
     if (!reference.startsWith('#/')) return null;
     const target = decodePercent(reference.slice(1)) ?? reference.slice(1);
-    const schema = followPointer(root, target);
-    if (!schema.found) return null;
-    at = { value: schema.value, pointer: target };
+    at = { value: followPointer(root, target), pointer: target };
+    if (at.value === undefined) return null;
   }
   return null;
 }

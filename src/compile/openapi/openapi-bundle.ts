@@ -23,7 +23,7 @@ import {
   joinPointer,
   isPlainFragment,
   pointerOf,
-} from '../text/pointer.ts';
+} from '../../model/pointer.ts';
 import { resolveReference } from '../reference.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { createTree, noRules, treePath, type Tree } from './redocly.ts';
@@ -84,9 +84,9 @@ export async function bundleOpenapi(
     if (place?.pointer === undefined) continue;
     const file = files.get(treePath(place.source.absoluteRef));
     const pointer = fromFragment(place.pointer);
-    const node = isParsed(file) ? followPointer(file.value, pointer) : null;
-    const reference = node?.found ? referenceAt(node.value) : null;
-    if (isParsed(file) && reference !== null) problems.push(...judge(file, pointer, reference));
+    if (!isParsed(file)) continue;
+    const reference = referenceAt(followPointer(file.value, pointer));
+    if (reference !== null) problems.push(...judge(file, pointer, reference));
   }
   for (const file of [...tree.used].map((path) => files.get(path))) {
     if (!isParsed(file) || !prototypeName.test(file.text)) continue;
@@ -254,10 +254,10 @@ export function standsAlone({ entry, files }: KindInput): boolean {
   function leads(reference: string, depth: number): boolean {
     if (identifiers.has(reference)) return true;
     identifiers.add(reference);
-    const target = isPlainFragment(reference) ? followPointer(entry.value, reference.slice(1)) : { found: false };
-    if (!('value' in target)) return false;
-    const { $ref } = Object(target.value) as { $ref?: unknown };
-    return typeof $ref !== 'string' && visit(target.value, depth + 1);
+    const target = isPlainFragment(reference) ? followPointer(entry.value, reference.slice(1)) : undefined;
+    if (target === undefined) return false;
+    const { $ref } = Object(target) as { $ref?: unknown };
+    return typeof $ref !== 'string' && visit(target, depth + 1);
   }
 
   return files.size === 1 && visit(entry.value, 0);
@@ -283,7 +283,7 @@ function findManyMissing({ entry, files }: KindInput): Problem[] | null {
   function isMissing(reference: string): boolean {
     return checked.getOrInsertComputed(reference, () =>
       isPlainFragment(reference)
-        ? !followPointer(entry.value, reference.slice(1)).found
+        ? followPointer(entry.value, reference.slice(1)) === undefined
         : !reference.startsWith('#') && judgeReference(entry.path, reference, files).rule === 'file-missing',
     );
   }

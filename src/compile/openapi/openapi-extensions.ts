@@ -2,7 +2,7 @@ import type { Problem } from '../../model/problem.ts';
 import { isParsed, maxFindings, problemAt, type KindInput } from '../kind.ts';
 import { holdsOf } from '../../model/openapi-shape.ts';
 import { judgeReference } from './openapi-references.ts';
-import { followPointer, joinPointer } from '../text/pointer.ts';
+import { followPointer, joinPointer } from '../../model/pointer.ts';
 import { resolveReference } from '../reference.ts';
 import { pointerOf, type Tree } from './redocly.ts';
 
@@ -47,12 +47,8 @@ export function bundleExtensions(
     const target = resolveReference(from, $ref);
     if (rule === null && target.ok) {
       const referenced = followPointer(tree.documentOf(target.path).parsed, target.fragment ?? '');
-      const isLoop =
-        referenced.found &&
-        typeof referenced.value === 'object' &&
-        referenced.value !== null &&
-        open.has(referenced.value);
-      if (referenced.found && !isLoop) return referenced.value;
+      const isLoop = typeof referenced === 'object' && referenced !== null && open.has(referenced);
+      if (referenced !== undefined && !isLoop) return referenced;
     }
     const file = files.get(from);
     if (isParsed(file) && problems.length < maxFindings) {

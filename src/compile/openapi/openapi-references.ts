@@ -4,7 +4,7 @@ import { isUrlPath, parseDocumentUrl } from '../../model/address.ts';
 import type { Severity } from '../../model/problem.ts';
 import { isParsed, type KindInput } from '../kind.ts';
 import { createFollow, followChain, keyOf } from '../reference-chains.ts';
-import { eachNode, followPointer, parsePointer, pointerOf, type Way } from '../text/pointer.ts';
+import { eachNode, followPointer, parsePointer, pointerOf, type Way } from '../../model/pointer.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { referenceSubject, resolveReference } from '../reference.ts';
 import { decodePercent } from '../../model/escape.ts';
@@ -37,7 +37,7 @@ export function judgeReference(from: string, reference: string, files: KindInput
       return isUrlPath(path)
         ? refuse(problem.rule, `does not resolve. ${problem.message}`)
         : refuse(problem.rule, `points to an invalid file: ${problem.message}`);
-    return fragment === '' || (example && followPointer(example.value, fragment).found)
+    return fragment === '' || (example && followPointer(example.value, fragment) !== undefined)
       ? resolves
       : refuse('ref-unresolved', `points into ${path}, which is neither JSON nor YAML.`);
   }
@@ -45,7 +45,7 @@ export function judgeReference(from: string, reference: string, files: KindInput
     return path === from
       ? refuse('ref-unresolved', 'does not resolve: this file has no such anchor.')
       : refuse('ref-anchor', 'uses an anchor in another file. Use a JSON Pointer ("#/…").');
-  if (followPointer(file.value, fragment).found) return resolves;
+  if (followPointer(file.value, fragment) !== undefined) return resolves;
   return refuse('ref-unresolved', `does not resolve: ${path === from ? 'this file' : path} has no ${fragment}.`);
 }
 
@@ -58,9 +58,9 @@ export function isOwnUri(entry: ParsedFile, reference: string): boolean {
   const [uri = '', fragment = ''] = reference.split('#');
   if (!/^[a-z][a-z0-9+.-]*:/i.test(uri)) return false;
   const pointer = decodePercent(fragment) ?? fragment;
-  if (isObject(entry.value) && entry.value['$self'] === uri) return followPointer(entry.value, pointer).found;
+  if (isObject(entry.value) && entry.value['$self'] === uri) return followPointer(entry.value, pointer) !== undefined;
   const named = identifiedIn(entry).get(uri);
-  return named !== undefined && (!fragment.startsWith('/') || followPointer(named, pointer).found);
+  return named !== undefined && (!fragment.startsWith('/') || followPointer(named, pointer) !== undefined);
 }
 
 const identified = new WeakMap<ParsedFile, ReadonlyMap<string, object>>();

@@ -3,7 +3,7 @@ import type { ValidateFunction } from 'ajv';
 import { appendErrors, findTwinsByText, errorsOf } from '../schema/ajv.ts';
 import { explainErrors, type SchemaFinding } from '../schema/schema-findings.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
-import { joinPointer, pointerOf, type Way } from '../text/pointer.ts';
+import { joinPointer, pointerOf, type Way } from '../../model/pointer.ts';
 import { holdsOf } from '../../model/openapi-shape.ts';
 import { checkMeta, patternFailure } from '../schema/schema-check.ts';
 import { dialectOf, dialects, subschemas } from '../schema/schema-dialect.ts';

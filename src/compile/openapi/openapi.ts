@@ -17,7 +17,7 @@ import { adviseOpenapi } from './openapi-advice.ts';
 import { bundleOpenapi } from './openapi-bundle.ts';
 import { openapiAddresses, openapiExamplePaths, openapiReferencePaths } from './openapi-references.ts';
 import { emptied, largeText, validateOpenapi, type OpenapiVersion } from './openapi-schemas.ts';
-import { followPointer, fromFragment, joinPointer, parsePointer } from '../text/pointer.ts';
+import { followPointer, fromFragment, joinPointer, parsePointer } from '../../model/pointer.ts';
 import { adviseQuotes, numberAt, type ParsedFile } from '../text/parse.ts';
 import { createRules, createTree, pointerOf, treePath, type Tree } from './redocly.ts';
 import type { SchemaFinding } from '../schema/schema-findings.ts';
@@ -216,10 +216,7 @@ const widestNode = 10_000;
 
 /** Returns whether a finding is at a node with very many members. */
 function isWide(document: unknown): (finding: SchemaFinding) => boolean {
-  return ({ pointer }) => {
-    const node = followPointer(document, pointer);
-    return node.found && Object.keys(Object(node.value) as object).length > widestNode;
-  };
+  return ({ pointer }) => Object.keys(Object(followPointer(document, pointer)) as object).length > widestNode;
 }
 
 /** Members that hold a single value are kept, in objects of a usual size: some tell what it is. */

@@ -10,7 +10,7 @@ import {
   type Document,
 } from '@redocly/openapi-core';
 import { isParsed, type KindInput } from '../kind.ts';
-import { joinPointer } from '../text/pointer.ts';
+import { joinPointer } from '../../model/pointer.ts';
 import { resolveReference } from '../reference.ts';
 import { setMember } from '../text/text.ts';
 

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../model/json.ts';
 import type { Problem } from '../../model/problem.ts';
 import { maxFindings, problemAt } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
-import { joinPointer } from '../text/pointer.ts';
+import { joinPointer } from '../../model/pointer.ts';
 import { parseJsonPath, type JsonPath, selectNodes, type PathNode } from './json-path.ts';
 import type { Budget } from '../ruleset/spectral/pattern.ts';
 import { setMember } from '../text/text.ts';

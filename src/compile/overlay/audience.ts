@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { holdsOf, methods } from '../../model/openapi-shape.ts';
 import { listOf, objectOf, resolveLocal, textOf } from '../../render/json-value.ts';
-import { joinPointer } from '../text/pointer.ts';
+import { joinPointer } from '../../model/pointer.ts';
 import { discriminatedIn } from './discriminated.ts';
 import { type Forgotten, forgetNames, namesAny, placesOf, reaching } from './forget-names.ts';
 

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
-import { parsePointer } from '../text/pointer.ts';
+import { parsePointer } from '../../model/pointer.ts';
 import { resolveLocal } from '../../render/json-value.ts';
 import { forgetDiscriminated, type discriminatedIn } from './discriminated.ts';
 

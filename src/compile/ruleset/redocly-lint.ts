@@ -8,7 +8,7 @@ import { isParsed, problemAt, type KindInput } from '../kind.ts';
 import { passOverFitting } from '../openapi/quick-examples.ts';
 import { createTree, treePath } from '../openapi/redocly.ts';
 import type { ParsedFile } from '../text/parse.ts';
-import { followPointer, fromFragment } from '../text/pointer.ts';
+import { followPointer, fromFragment } from '../../model/pointer.ts';
 import type { UsedRuleset } from './form.ts';
 import { builtIn, configOf, flattenRedocly } from './redocly-config.ts';
 import { noteIgnored, takePluginRules, withPlugins } from './redocly-plugins.ts';
@@ -66,8 +66,7 @@ function toProblem(finding: Finding, files: KindInput['files'], entry: ParsedFil
   const file = files.get(path);
   const pointer = fromFragment(place?.pointer ?? '');
   const isRead = isParsed(file);
-  const found = isRead ? followPointer(file.value, pointer) : null;
-  const text = textOf(finding, found?.found === true ? found.value : undefined);
+  const text = textOf(finding, isRead ? followPointer(file.value, pointer) : undefined);
   const message = `${stripVTControlCharacters(text)}${link}`;
   const level = severity === 'error' ? 'error' : 'warning';
   if (place === undefined) return problemAt(entry, '', ruleId, message, { severity: level });

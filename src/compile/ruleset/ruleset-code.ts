@@ -10,7 +10,7 @@ import { isParsed, problemAt, type CollectedCode, type UnparsedFile } from '../k
 import { resolveReference } from '../reference.ts';
 import { unplaced, type ParsedFile } from '../text/parse.ts';
 import { decodeText } from '../text/text.ts';
-import { joinPointer } from '../text/pointer.ts';
+import { joinPointer } from '../../model/pointer.ts';
 import { toPlugin } from './redocly-plugins.ts';
 import { containedRulesets } from './ruleset-files.ts';
 import { coreFunctions } from './spectral/functions.ts';

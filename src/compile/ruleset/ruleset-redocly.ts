@@ -4,7 +4,7 @@ import type { Problem } from '../../model/problem.ts';
 import { collectProblems, isParsed, type CollectedCode, type Note } from '../kind.ts';
 import { listOf, objectOf } from '../../render/json-value.ts';
 import { unplaced } from '../text/parse.ts';
-import { joinPointer } from '../text/pointer.ts';
+import { joinPointer } from '../../model/pointer.ts';
 import {
   builtIn,
   configOf,

@@ -5,7 +5,7 @@ import { functionsMember, modulesMember } from '../compile.ts';
 import { collectProblems, problemAt, type Note } from '../kind.ts';
 import { listOf, objectOf } from '../../render/json-value.ts';
 import type { RulesetFile, RulesetForm } from './form.ts';
-import { joinPointer } from '../text/pointer.ts';
+import { joinPointer } from '../../model/pointer.ts';
 import { cannotExtend, extendsOf, isRulesetCoordinate, type FindRuleset } from './ruleset-files.ts';
 import {
   baseOf,

@@ -4,7 +4,7 @@ import { readValidator } from '../schema/ajv.ts';
 import { rowsOf, type RulesetKind } from '../../model/kinds.ts';
 import { firstText, isParsed, problemAt, type CompileKind, type DocumentKind, type KindInput } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
-import { eachNode, joinPointer, parsePointer, pointerOf } from '../text/pointer.ts';
+import { eachNode, joinPointer, parsePointer, pointerOf } from '../../model/pointer.ts';
 import { schemaProblems } from '../schema/schema-check.ts';
 import type { RulesetForm } from './form.ts';
 import { formOf, forms } from './forms.ts';

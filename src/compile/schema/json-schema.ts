@@ -17,7 +17,7 @@ import {
 } from '../kind.ts';
 import { type ParsedFile, numberAt } from '../text/parse.ts';
 import { findLongChain } from '../reference-chains.ts';
-import { joinPointer } from '../text/pointer.ts';
+import { joinPointer } from '../../model/pointer.ts';
 import { bundleSchema } from './schema-bundle.ts';
 import { assumedDialect, checkCompiles, createCheckBy, checkSchemas, schemaProblems } from './schema-check.ts';
 import { dialectOf, dialects, type Dialect } from './schema-dialect.ts';

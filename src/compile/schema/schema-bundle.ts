@@ -3,7 +3,7 @@ import type { Problem } from '../../model/problem.ts';
 import { objectOf } from '../../render/json-value.ts';
 import { problemAt } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
-import { createFreeName, followPointer, fragmentOf, joinPointer, parsePointer } from '../text/pointer.ts';
+import { createFreeName, followPointer, fragmentOf, joinPointer, parsePointer } from '../../model/pointer.ts';
 import { idOf, isAbsolute, type Scope } from './schema-index.ts';
 import type { Dialect } from './schema-dialect.ts';
 import type { Link, Linked, Target } from './schema-link.ts';
@@ -85,7 +85,7 @@ function bundlePointers(entry: ParsedFile, dialect: Dialect, { links, reached }:
   const schemas = [...names].flatMap(([file, own]) =>
     [...own].map(([pointer, name]) => {
       const target = followPointer(file.exact, pointer);
-      return [name, edit(target.found ? target.value : true, pointer, editsOf(file))] as const;
+      return [name, edit(target === undefined ? true : target, pointer, editsOf(file))] as const;
     }),
   );
   return withDefinitions(edit(entry.exact, '', editsOf(entry)), dialect, schemas);

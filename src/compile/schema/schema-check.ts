@@ -10,7 +10,7 @@ import { dialects, type Dialect, type DialectName } from './schema-dialect.ts';
 import type { Problem } from '../../model/problem.ts';
 import { maxFindings, problemAt } from '../kind.ts';
 import { adviseQuotes, type ParsedFile } from '../text/parse.ts';
-import { followPointer, joinPointer } from '../text/pointer.ts';
+import { followPointer, joinPointer } from '../../model/pointer.ts';
 import { explainErrors } from './schema-findings.ts';
 import type { Linked, Link } from './schema-link.ts';
 import { chainProblem, longestChain } from '../reference-chains.ts';
@@ -166,9 +166,8 @@ export function checkSchemas(entry: ParsedFile, dialect: Dialect, linked: Linked
   for (const [file, pointers] of roots) {
     for (const pointer of pointers) {
       if (hasAncestor(pointer, pointers)) continue;
-      const located = followPointer(file.value, pointer);
-      if (located.found)
-        problems.push(...schemaProblems(file, pointer, located.value, checkMeta(dialect, located.value)));
+      const schema = followPointer(file.value, pointer);
+      if (schema !== undefined) problems.push(...schemaProblems(file, pointer, schema, checkMeta(dialect, schema)));
     }
   }
   const wrong: Problem[] = [];

@@ -2,7 +2,7 @@ import type { ErrorObject } from 'ajv';
 import { typeNameOf } from '../../model/json.ts';
 import { countText } from '../../model/problem.ts';
 import { maxFindings } from '../kind.ts';
-import { followPointer, joinPointer, parsePointer } from '../text/pointer.ts';
+import { followPointer, joinPointer, parsePointer } from '../../model/pointer.ts';
 
 /** A violation of a schema at a node of a document. */
 export interface SchemaFinding {
@@ -193,7 +193,7 @@ function findingOf(
     return onKey(
       `A "$ref" is not allowed here: ${ownerOf(instancePath)} cannot be a reference. Write its members here.`,
     );
-  const { value } = { value: undefined, ...followPointer(document, instancePath) };
+  const value = followPointer(document, instancePath);
   if (keyword === 'type') return about(`must be ${[given['type']].flat().join(' or ')}, not ${typeNameOf(value)}`);
   if (keyword === 'enum') {
     const allowed = (given['allowedValues'] as unknown[]).map((each) => JSON.stringify(each)).join(', ');

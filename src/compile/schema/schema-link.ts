@@ -3,7 +3,7 @@ import { isUrlPath } from '../../model/address.ts';
 import type { Problem } from '../../model/problem.ts';
 import { isParsed, maxFindings, problemAt, type KindInput } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
-import { followPointer, joinPointer } from '../text/pointer.ts';
+import { followPointer, joinPointer } from '../../model/pointer.ts';
 import { referenceSubject, resolveReference } from '../reference.ts';
 import { dialectOf, referencesOf, subschemas, type Dialect, type ReferenceKeyword } from './schema-dialect.ts';
 import {
@@ -96,8 +96,8 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
   }
 
   function at(resource: Resource, pointer: string): { target: Target; schema: unknown } | null {
-    const value = followPointer(resource.file.value, pointer);
-    return value.found ? { target: { resource, file: resource.file, pointer }, schema: value.value } : null;
+    const schema = followPointer(resource.file.value, pointer);
+    return schema === undefined ? null : { target: { resource, file: resource.file, pointer }, schema };
   }
 
   function resolve({ file, scope, text }: Pending): Outcome {

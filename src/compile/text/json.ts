@@ -2,7 +2,7 @@ import { parseExactly } from '../../model/exact-numbers.ts';
 import { parseJson } from '../../model/json.ts';
 import type { CompileLimits } from '../compile.ts';
 import { tooDeep, tooManyNodes } from './events.ts';
-import { joinPointer, longestPointer, parsePointer } from './pointer.ts';
+import { joinPointer, longestPointer, parsePointer } from '../../model/pointer.ts';
 import { issueOf, loneSurrogate, numberIssue, type FindNode, type TextIssue } from './text.ts';
 
 /** A JSON text: its value, the nodes that change when it is read, and where each node stands. */

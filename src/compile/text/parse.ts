@@ -15,7 +15,7 @@ import {
 } from './text.ts';
 import { readJson } from './json.ts';
 import { createFind, readValue } from './value.ts';
-import { followPointer } from './pointer.ts';
+import { followPointer } from '../../model/pointer.ts';
 
 /** Messages of `JSON.parse` with clearer ones. */
 const clearer: readonly [message: RegExp, clear: string][] = [
@@ -169,10 +169,10 @@ function shownAs(file: ParsedFile, pointer: string): string {
 
 /** The number at a pointer as the author wrote it. Null if it is none. */
 export function numberAt(file: ParsedFile, pointer: string): string | null {
-  const node = followPointer(file.value, pointer);
-  if (!node.found || typeof node.value !== 'number') return null;
+  const value = followPointer(file.value, pointer);
+  if (typeof value !== 'number') return null;
   const { line, column } = file.locate(pointer);
   const [, written] =
     /^(?:[&!]\S+ +)*([-+.\w]+)/.exec(file.text.split(/\r\n|\r|\n/)[line - 1]?.slice(column - 1) ?? '') ?? [];
-  return written !== undefined && Number(written) === node.value ? written : null;
+  return written !== undefined && Number(written) === value ? written : null;
 }

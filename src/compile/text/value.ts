@@ -12,7 +12,7 @@ import {
   scalarText,
   type Scalar,
 } from './events.ts';
-import { joinPointer, longestPointer, pointerTooLong, parsePointer } from './pointer.ts';
+import { joinPointer, longestPointer, pointerTooLong, parsePointer } from '../../model/pointer.ts';
 import { issueOf, loneSurrogate, numberIssue, setMember, type TextIssue, type FindNode } from './text.ts';
 
 const keptIssues = 1000;

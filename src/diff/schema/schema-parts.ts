@@ -1,6 +1,7 @@
 import { type JsonObject, isObject, own } from '../../model/json.ts';
+import { joinPointer } from '../../model/pointer.ts';
 import { listOf, objectOf, textOf } from '../../render/json-value.ts';
-import { escapeKey, itemsOf, memberOf, referenceOf, targetOf, type Place, type Side } from '../side.ts';
+import { itemsOf, memberOf, referenceOf, targetOf, type Place, type Side } from '../side.ts';
 import { TooMuch } from '../walk.ts';
 import { isText, keywordOf, keywordsCompared, textsOfValues } from './keywords.ts';
 import { isAnything, plainForm } from './plain-form.ts';
@@ -233,7 +234,7 @@ export function without(names: ReadonlySet<string>, name: string): Set<string> {
 export function statedIn(parts: readonly Part[], keyword: string): Located<unknown>[] {
   return parts.flatMap(({ value, pointer }) =>
     Object.hasOwn(value, keyword) && value[keyword] !== undefined
-      ? [{ value: value[keyword], pointer: `${pointer}/${escapeKey(keyword)}` }]
+      ? [{ value: value[keyword], pointer: joinPointer(pointer, keyword) }]
       : [],
   );
 }

@@ -3,6 +3,7 @@ import { load } from 'js-yaml';
 import type { Scope } from '../../model/access.ts';
 import { closest } from '../../model/errors.ts';
 import { decodeSegment } from '../../model/escape.ts';
+import { followPointer, joinPointer } from '../../model/pointer.ts';
 import type { Config } from '../../config.ts';
 import type { BodyLimits } from '../body/json-body.ts';
 
@@ -79,7 +80,6 @@ function readOperation(document: DescribedSchema, path: string, item: PathItem, 
   const operation = item[method] as DescribedSchema;
   const all = [...(item.parameters ?? []), ...((operation['parameters'] as unknown[] | undefined) ?? [])];
   const body = operation['requestBody'] as { required?: boolean; content: object } | undefined;
-  const escaped = path.replaceAll('~', '~0').replaceAll('/', '~1');
   return {
     id: operation['operationId'] as string,
     method,
@@ -90,7 +90,7 @@ function readOperation(document: DescribedSchema, path: string, item: PathItem, 
     list: (operation['x-list'] ?? null) as object | null,
     body: body
       ? {
-          pointer: `/paths/${escaped}/${method}/requestBody/content/application~1json/schema`,
+          pointer: joinPointer('', 'paths', path, method, 'requestBody', 'content', 'application/json', 'schema'),
           required: body.required ?? false,
           isBytes: !Object.hasOwn(body.content, 'application/json'),
         }
@@ -101,14 +101,7 @@ function readOperation(document: DescribedSchema, path: string, item: PathItem, 
 /** Resolves a local reference; returns any other value unchanged. */
 export function resolveInDescription(document: DescribedSchema, value: unknown): unknown {
   const reference = (value as { $ref?: string }).$ref;
-  if (reference === undefined) return value;
-  return reference
-    .slice(2)
-    .split('/')
-    .reduce<unknown>(
-      (node, key) => (node as DescribedSchema)[key.replaceAll('~1', '/').replaceAll('~0', '~')],
-      document,
-    );
+  return reference === undefined ? value : followPointer(document, reference.slice(1));
 }
 
 /** A path of the description with its operations. */

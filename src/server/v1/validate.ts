@@ -2,6 +2,7 @@ import { isResourceGlob } from '../../model/access.ts';
 import { isSlug, parseCoordinate, slugFrom } from '../../model/address.ts';
 import { typeNameOf } from '../../model/json.ts';
 import { isLabel, labelFromVersion } from '../../model/label.ts';
+import { eachNode, joinPointer, pointerOf } from '../../model/pointer.ts';
 import { type ErrorObject, Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { closest, RegistryError } from '../../model/errors.ts';
 import {
@@ -188,7 +189,7 @@ function anyOf(texts: readonly string[]): string {
 }
 
 function at(path: string, name: string, detail: string): Fault {
-  return { pointer: `${path}/${name.slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1')}`, detail };
+  return { pointer: joinPointer(path, name.slice(0, 100)), detail };
 }
 
 /** Validates requests against the description. */
@@ -298,14 +299,7 @@ function withForms(document: DescribedSchema): DescribedSchema {
 
 function pointersIn(document: DescribedSchema): Map<DescribedSchema, string> {
   const pointers = new Map<DescribedSchema, string>();
-  const walk = (node: unknown, pointer: string): void => {
-    if (typeof node !== 'object' || node === null) return;
-    pointers.set(node as DescribedSchema, pointer);
-    for (const [key, value] of Object.entries(node)) {
-      walk(value, `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`);
-    }
-  };
-  walk(document, '');
+  eachNode(document, (node, way) => void pointers.set(node as DescribedSchema, pointerOf(way)));
   return pointers;
 }
 

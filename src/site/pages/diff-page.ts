@@ -10,6 +10,7 @@ import {
   type Verdict,
   isAtLeast,
 } from '../../model/comparison.ts';
+import { unescapeKey } from '../../model/pointer.ts';
 import { coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
 import { outlineOf, renderedMarkdown } from '../../registry/derived.ts';
 import { type GrantedVersion, grantVersion } from '../../registry/read.ts';
@@ -286,7 +287,7 @@ export function bothSides(operation: string, changes: readonly Change[], before:
   const schemas = changes.flatMap(({ pointers }) =>
     [pointers.before, pointers.after].flatMap((pointer) => {
       const [, name] = /^\/(?:components\/schemas|definitions|\$defs)\/([^/]+)/.exec(pointer ?? '') ?? [];
-      return name === undefined ? [] : [name.replaceAll('~1', '/').replaceAll('~0', '~')];
+      return name === undefined ? [] : [unescapeKey(name)];
     }),
   );
   return [...new Set([operation, ...schemas])].flatMap((name) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { joinPointer } from '../../../src/compile/text/pointer.ts';
+import { joinPointer } from '../../../src/model/pointer.ts';
 import { read, parses } from './readers-world.ts';
 
 describe('JSON', () => {

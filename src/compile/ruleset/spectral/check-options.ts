@@ -1,5 +1,5 @@
 import type { Note } from '../../kind.ts';
-import { joinPointer } from '../../text/pointer.ts';
+import { joinPointer } from '../../../model/pointer.ts';
 import { refersElsewhere } from './create-ajv.ts';
 import { createTools } from './functions.ts';
 import { compilePattern } from './pattern.ts';

@@ -5,7 +5,7 @@ import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import ajv04 from 'ajv-draft-04';
 import addFormats from 'ajv-formats';
-import { parsePointer } from '../../text/pointer.ts';
+import { parsePointer } from '../../../model/pointer.ts';
 import { type Budget, compileRegex } from './pattern.ts';
 import type { Failure, Tools } from './core-function.ts';
 

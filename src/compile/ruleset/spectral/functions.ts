@@ -1,7 +1,7 @@
 import { someOf } from '../../../model/errors.ts';
 import { isObject, typeNameOf, type JsonObject } from '../../../model/json.ts';
 import type { Check, Context, CoreFunction, Failure, Tools } from './core-function.ts';
-import { joinPointer } from '../../text/pointer.ts';
+import { joinPointer } from '../../../model/pointer.ts';
 import { pointerOf, type Graph, type Node } from './graph.ts';
 import { type Budget, compilePattern, type Matches, compileRegex } from './pattern.ts';
 import { createSchemaCheck } from './create-ajv.ts';

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../../model/json.ts';
 import { isParsed, type KindInput } from '../../kind.ts';
 import { resolveReference } from '../../reference.ts';
 import type { ParsedFile } from '../../text/parse.ts';
-import { joinPointer, parsePointer } from '../../text/pointer.ts';
+import { joinPointer, parsePointer } from '../../../model/pointer.ts';
 import { setMember } from '../../text/text.ts';
 
 /** Where a node is: a file of the tree and its way from the root, without references. */

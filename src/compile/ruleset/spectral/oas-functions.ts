@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../../model/json.ts';
 import { listOf } from '../../../render/json-value.ts';
 import type { Context, CoreFunction, Failure, Check } from './core-function.ts';
 import { validateOpenapi } from '../../openapi/openapi-schemas.ts';
-import { parsePointer } from '../../text/pointer.ts';
+import { parsePointer } from '../../../model/pointer.ts';
 import { unreferenced } from './functions.ts';
 import { repeated } from '../../kind.ts';
 import { createExampleCheck } from './oas-examples.ts';

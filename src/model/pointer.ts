@@ -1,8 +1,14 @@
+import type { JsonObject } from './json.ts';
+
 /** Parses a JSON Pointer (RFC 6901 §4) into its keys. `''`, the root, has none. */
 export function parsePointer(pointer: string): string[] {
   const segments = pointer.split('/').slice(1);
-  if (!pointer.includes('~')) return segments;
-  return segments.map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return pointer.includes('~') ? segments.map(unescapeKey) : segments;
+}
+
+/** The key that a segment of a pointer says. */
+export function unescapeKey(segment: string): string {
+  return segment.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
 /** Returns the pointer of a descendant (RFC 6901 §3). */
@@ -54,19 +60,15 @@ export const longestPointer = 10_000;
 /** The message for a node whose pointer is longer. */
 export const pointerTooLong = `The path to this node is longer than ${longestPointer} characters. Shorten the keys or nest less deeply.`;
 
-/** Resolves a pointer in plain data, through own properties only. */
-export function followPointer(root: unknown, pointer: string): { found: true; value: unknown } | { found: false } {
+/** Resolves a pointer in JSON data, through its own members and items only. Undefined if it leads nowhere. */
+export function followPointer(root: unknown, pointer: string): unknown {
   let value = root;
   for (const key of parsePointer(pointer)) {
-    if (Array.isArray(value) ? !/^(?:0|[1-9]\d*)$/.test(key) || !(Number(key) in value) : !hasOwn(value, key))
-      return { found: false };
-    value = (value as Record<string, unknown>)[key];
+    const isLength = Array.isArray(value) && key === 'length';
+    if (typeof value !== 'object' || value === null || isLength || !Object.hasOwn(value, key)) return undefined;
+    value = (value as JsonObject)[key];
   }
-  return { found: true, value };
-}
-
-function hasOwn(value: unknown, key: string): boolean {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, key);
+  return value;
 }
 
 /** Whether a reference is a pointer into its own file that every reader takes apart the same way. */
