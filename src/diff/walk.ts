@@ -1,6 +1,7 @@
 import type { Change, ChangeRules } from '../model/comparison.ts';
 import { type Side, childrenOf, referenceOf, targetOf } from './side.ts';
 import type { JsonObject } from '../model/json.ts';
+import { eachNode } from '../model/pointer.ts';
 import { objectOf, textOf } from '../render/json-value.ts';
 
 /** A change before it knows the operations that it reaches. */
@@ -242,13 +243,8 @@ function referencesAt(value: JsonObject, key: string): string[] {
 /** The references in a value. */
 export function referencesIn(value: unknown): Set<string> {
   const references = new Set<string>();
-  const stack = [value];
-  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
-    if (typeof next !== 'object' || next === null) continue;
-    for (const [key, member] of Object.entries(next)) {
-      for (const reference of referencesAt(next as JsonObject, key)) references.add(reference);
-      stack.push(member);
-    }
-  }
+  eachNode(value, (node) => {
+    for (const key in node) for (const reference of referencesAt(node, key)) references.add(reference);
+  });
   return references;
 }
