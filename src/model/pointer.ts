@@ -1,3 +1,4 @@
+import { decodePercent } from './escape.ts';
 import type { JsonObject } from './json.ts';
 
 /** Parses a JSON Pointer (RFC 6901 §4) into its keys. `''`, the root, has none. */
@@ -79,6 +80,11 @@ export function isPlainFragment(reference: string): boolean {
 /** The pointer that linters write as a fragment, and the root as `#/`. */
 export function fromFragment(fragment: string): string {
   return fragment.replace(/^#\/?/, '').replace(/^(?=.)/, '/');
+}
+
+/** The pointer in a URI fragment (RFC 6901 §6), also in one that is badly encoded. */
+export function pointerIn(fragment: string): string {
+  return decodePercent(fragment.slice(1)) ?? fragment.slice(1);
 }
 
 /** Formats a pointer as a URI fragment (RFC 6901 §6): `#/properties/a%20b`. */

@@ -1,7 +1,6 @@
 import { isNumeric, parseExactly } from '../model/exact-numbers.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
-import { decodePercent } from '../model/escape.ts';
-import { followPointer, parsePointer } from '../model/pointer.ts';
+import { followPointer, parsePointer, pointerIn } from '../model/pointer.ts';
 import { createHash } from 'node:crypto';
 import type { Digest } from '../model/digest.ts';
 
@@ -56,12 +55,7 @@ export function resolveLocal(document: JsonObject, reference: string): unknown {
   return /^#(?:\/|$)/.test(reference) ? followPointer(document, pointerIn(reference)) : undefined;
 }
 
-/** The pointer in a URI fragment (RFC 6901 §6). */
-function pointerIn(reference: string): string {
-  return decodePercent(reference.slice(1)) ?? reference.slice(1);
-}
-
-/** The keys of that pointer. */
+/** The keys of a pointer in a URI fragment (RFC 6901 §6). */
 export function pointerKeys(reference: string): string[] {
   return parsePointer(pointerIn(reference));
 }

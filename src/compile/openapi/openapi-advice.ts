@@ -2,9 +2,8 @@ import { isObject, type JsonObject } from '../../model/json.ts';
 import { entriesOf, objectOf } from '../../render/json-value.ts';
 import { methods } from '../../model/openapi-shape.ts';
 import { maxFindings, repeated } from '../kind.ts';
-import { followPointer, joinPointer } from '../../model/pointer.ts';
+import { followPointer, joinPointer, pointerIn } from '../../model/pointer.ts';
 import { adviseSchemas, type Advice, type Note, adviseSchemaObjects, type OpenapiVersion } from './openapi-schemas.ts';
-import { decodePercent } from '../../model/escape.ts';
 
 /**
  * Finds what the specification forbids in words, its JSON Schema cannot express, and other tools
@@ -210,7 +209,7 @@ function resolve(root: unknown, value: unknown, pointer: string): { value: unkno
     const reference = isObject(at.value) ? at.value['$ref'] : undefined;
     if (typeof reference !== 'string') return at;
     if (!reference.startsWith('#/')) return null;
-    const target = decodePercent(reference.slice(1)) ?? reference.slice(1);
+    const target = pointerIn(reference);
     at = { value: followPointer(root, target), pointer: target };
     if (at.value === undefined) return null;
   }

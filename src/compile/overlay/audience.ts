@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { holdsOf, methods } from '../../model/openapi-shape.ts';
 import { listOf, objectOf, resolveLocal, textOf } from '../../render/json-value.ts';
-import { joinPointer } from '../../model/pointer.ts';
+import { followPointer, joinPointer, parsePointer, pointerIn } from '../../model/pointer.ts';
 import { discriminatedIn } from './discriminated.ts';
 import { type Forgotten, forgetNames, namesAny, placesOf, reaching } from './forget-names.ts';
 
@@ -330,11 +330,11 @@ function usedIn(document: JsonObject): Set<string> {
   const used = new Set<string>();
   const sections = new Set<unknown>(componentsOf(document).map(({ map }) => map));
   const open: unknown[] = [document];
-  const use = (reference: string) => {
-    const pointer = reference.startsWith('#/') ? componentOf(reference.slice(1)) : null;
+  const use = (at: string) => {
+    const pointer = componentOf(at);
     if (pointer === null || used.has(pointer)) return;
     used.add(pointer);
-    open.push(resolveLocal(document, `#${pointer}`));
+    open.push(followPointer(document, pointer));
   };
   while (open.length > 0) {
     // A reference may lead nowhere.
@@ -343,9 +343,10 @@ function usedIn(document: JsonObject): Set<string> {
     for (const [key, child] of Object.entries(node)) {
       // A group of tags uses none of them.
       if (node === document && key === 'x-tagGroups') continue;
-      if (typeof child === 'string' && (key === '$ref' || child.startsWith('#/'))) use(child);
+      if (typeof child === 'string' && child.startsWith('#/')) use(pointerIn(child));
       if (key === 'mapping' && isObject(child))
-        for (const name of Object.values(child)) if (typeof name === 'string') use(`#/components/schemas/${name}`);
+        for (const name of Object.values(child))
+          if (typeof name === 'string') use(joinPointer('/components/schemas', name));
       if (key === 'tags' && node !== document && Array.isArray(child))
         for (const tag of child) used.add(`tag ${String(tag)}`);
       if (key === 'security' && Array.isArray(child))
@@ -358,9 +359,10 @@ function usedIn(document: JsonObject): Set<string> {
   return used;
 }
 
-/** The component in which a pointer ends. Null: it is in none. */
+/** The component in which a pointer ends, as `joinPointer` writes it. Null: it is in none. */
 function componentOf(pointer: string): string | null {
-  return /^\/(?:components\/[^/]+|definitions|parameters|responses)\/[^/]+/.exec(pointer)?.[0] ?? null;
+  const found = /^\/(?:components\/[^/]+|definitions|parameters|responses)\/[^/]+/.exec(pointer);
+  return found && joinPointer('', ...parsePointer(found[0]));
 }
 
 /** The names of the operations: `GET /pets/{id}`, `WEBHOOK POST order`. */

@@ -163,6 +163,26 @@ test('an audience gets what is not marked for others, and nothing that only that
   ).toEqual(['/a', '/shared']);
 });
 
+test('what only hidden operations use goes too where its name is percent-encoded in references', async () => {
+  const answering = (ref: string) => ({ 200: { description: 'D', schema: { $ref: ref } } });
+  const document = {
+    swagger: '2.0',
+    info,
+    paths: {
+      '/hidden': { get: { 'x-internal': true, responses: answering('#/definitions/Page%C2%ABSecret%C2%BB') } },
+      '/tilde': { get: { 'x-internal': true, responses: answering('#/definitions/a~b') } },
+      '/both': { get: { 'x-internal': true, responses: answering('#/definitions/Page«Pet»') } },
+      '/open': { get: { responses: answering('#/definitions/Page%C2%ABPet%C2%BB') } },
+    },
+    definitions: { 'Page«Secret»': { type: 'object' }, 'a~b': { type: 'object' }, 'Page«Pet»': { type: 'object' } },
+  };
+  const { value, problems } = await publishedAs({ 'api.json': document }, audience);
+  expect(problems).toEqual([
+    'info overlay-removed api.json:1 Overlays and the audience leave out 3 operations of the document.',
+  ]);
+  expect(Object.keys(value['definitions']!)).toEqual(['Page«Pet»']);
+});
+
 test('problems of the result are shown at their place in the file', async () => {
   const text =
     'openapi: 3.1.0\ninfo: { title: Pay, version: 1.0.0 }\npaths:\n  /a:\n    get: { responses: {} , x-internal: true }\n  /b:\n    get:\n      responses: { 200: {} }\n';
