@@ -116,7 +116,8 @@ function compareTexts(a: Fact, b: Fact): number {
 /** The pointer, or that of the nearest place around it which is there. */
 function existing(document: JsonObject, pointer: string | null): string | null {
   let nearest = pointer;
-  while (nearest && followPointer(document, nearest) === undefined) nearest = nearest.slice(0, nearest.lastIndexOf('/'));
+  while (nearest && followPointer(document, nearest) === undefined)
+    nearest = nearest.slice(0, nearest.lastIndexOf('/'));
   return nearest;
 }
 
