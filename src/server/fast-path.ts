@@ -217,6 +217,8 @@ export function createHits(
     ): void {
       const { accept, 'accept-encoding': acceptEncoding } = headers;
       if (principal.kind === 'user' || (resource === null && principal.kind !== 'anonymous')) return;
+      // What nothing was read for would be valid for ever.
+      if (reads.size === 0) return;
       const key = keyOf(principal, base + url!, accept, acceptEncoding);
       if (key.length > longestRequest) return;
       // Requests for the same representation share its bytes. Each entry counts them, since any of

@@ -5,11 +5,12 @@ import type { Sandboxes } from '../../../src/compile/sandboxes.ts';
 import { digestOf } from '../../../src/model/digest.ts';
 import { createReport } from '../../../src/model/problem.ts';
 import { changeOrganization } from '../../../src/registry/gate/organization-settings.ts';
-import { createAnswerCache } from '../../../src/registry/answer-cache.ts';
+import { createAnswerCache, type AnswerCache } from '../../../src/registry/answer-cache.ts';
+import type { Reads } from '../../../src/store/log/reads.ts';
 import { createKey, revokeKey } from '../../../src/registry/keys/keys.ts';
 import { createApp } from '../../../src/server/app.ts';
 import { listen, type App, type Listening } from '../../../src/server/listen.ts';
-import { createRefs } from '../../../src/store/refs.ts';
+import { createRefs, type Refs } from '../../../src/store/refs.ts';
 import { createClock, createIds } from '../../contract/refs.ts';
 import { anonymise, type Answer, type Ask } from '../http.ts';
 import { openConnection, type Connection } from './connection.ts';
@@ -25,12 +26,29 @@ let registry: TestRegistry;
 let [early, usual]: [Listening | null, Listening | null] = [null, null];
 let connections: { early: Connection; usual: Connection };
 let hits = 0;
+/** What was read for each answer, by the first word of its key. */
+const readFor = new Map<string, Reads>();
+
+/** Answers of which it is noted what they were made of. */
+function watched(answers: AnswerCache, refs: Refs): AnswerCache {
+  return {
+    ...answers,
+    async answer(key, make, bytesOf) {
+      const reads: Reads = new Map();
+      const answer = await answers.noting(reads, () => answers.answer(key, make, bytesOf));
+      readFor.set(key.split(' ')[0]!, reads);
+      refs.noteAll(reads);
+      return answer;
+    },
+    scope: (other) => watched(answers.scope(other), refs),
+  };
+}
 
 beforeAll(async () => {
   world = await openServed({ rateLimit: { failures: 10_000 }, sites: { hosts: { 'docs.test': '@acme/sites/none' } } });
   // Time stands still, so that what was read stays at hand.
   const refs = createRefs(world.registry.bucket, { ...clock, uniqueId: createIds('hits'), maxAge: 500 });
-  registry = { ...world.registry, refs, answers: createAnswerCache(refs), monotonic: clock.monotonic };
+  registry = { ...world.registry, refs, answers: watched(createAnswerCache(refs), refs), monotonic: clock.monotonic };
   registry.compiler.render = async () => ({
     html: '<p>All of it</p>',
     navigation: '',
@@ -210,6 +228,16 @@ test('a publish of another resource drops lists, and neither the page nor the do
   expect(await atOnce()).toBe(3);
   await setStatus(registry, '@acme/apis/still', '1.0.0', { state: 'yanked', reason: 'x', since: '2026-01-01' });
   expect(await atOnce()).toBe(0);
+});
+
+test('each answer that records are in read them itself', async () => {
+  const asBrowser = [['Accept', 'text/html']] as const;
+  for (const target of ['/', '/@acme', '/@acme/graph', '/@acme/apis/pay/dependants'])
+    expect((await connections.usual.ask({ target, headers: asBrowser })).status, target).toBe(200);
+  const ofRecords = ['home', 'list', 'uses', 'living', 'public', 'organizations'];
+  expect(ofRecords.filter((name) => (readFor.get(name)?.size ?? 0) === 0)).toEqual([]);
+  const ofTheirKeys = ['page', 'document'];
+  expect([...readFor.keys()].sort()).toEqual([...ofRecords, ...ofTheirKeys].sort());
 });
 
 describe('an answer at once is never an old one', () => {
