@@ -73,28 +73,17 @@ export function isIncluded(
   proof: readonly Uint8Array[],
 ): boolean {
   if (!(index >= 0 && index < size)) return false;
+  let [position, last] = [index, size - 1];
   let computed: Uint8Array = leaf;
-  const isWhole = climb([index, size - 1], proof, (sibling, isLeft) => {
-    computed = isLeft ? nodeHash(sibling, computed) : nodeHash(computed, sibling);
-  });
-  return isWhole && Buffer.compare(computed, root) === 0;
-}
-
-/** Goes up from a node to the root, whose siblings on the way are the proof. False if they are more or fewer than that. */
-function climb(
-  [from, end]: readonly [position: number, last: number],
-  proof: readonly Uint8Array[],
-  join: (sibling: Uint8Array, isLeft: boolean) => void,
-): boolean {
-  let [position, last] = [from, end];
   for (const sibling of proof) {
     if (last === 0) return false;
-    const isLeft = position % 2 === 1 || position === last;
-    join(sibling, isLeft);
-    while (isLeft && position % 2 === 0 && position !== 0) [position, last] = [half(position), half(last)];
+    if (position % 2 === 1 || position === last) {
+      computed = nodeHash(sibling, computed);
+      while (position % 2 === 0 && position !== 0) [position, last] = [half(position), half(last)];
+    } else computed = nodeHash(computed, sibling);
     [position, last] = [half(position), half(last)];
   }
-  return last === 0;
+  return last === 0 && Buffer.compare(computed, root) === 0;
 }
 
 /** A tree by its size and root. */
@@ -113,12 +102,16 @@ export function isConsistent(old: TreeHead, now: TreeHead, proof: readonly Uint8
   const rest = [...proof];
   const first = position === 0 ? old.root : rest.shift();
   if (first === undefined) return false;
-  let [before, after] = [first, first];
-  const isWhole = climb([position, last], rest, (sibling, isLeft) => {
-    if (isLeft) before = nodeHash(sibling, before);
-    after = isLeft ? nodeHash(sibling, after) : nodeHash(after, sibling);
-  });
-  return isWhole && Buffer.compare(before, old.root) === 0 && Buffer.compare(after, now.root) === 0;
+  let [before, after]: Uint8Array[] = [first, first];
+  for (const each of rest) {
+    if (last === 0) return false;
+    if (position % 2 === 1 || position === last) {
+      [before, after] = [nodeHash(each, before!), nodeHash(each, after!)];
+      while (position % 2 === 0 && position !== 0) [position, last] = [half(position), half(last)];
+    } else after = nodeHash(after!, each);
+    [position, last] = [half(position), half(last)];
+  }
+  return last === 0 && Buffer.compare(before!, old.root) === 0 && Buffer.compare(after!, now.root) === 0;
 }
 
 /** The root of the subtree of the leaves from `start` up to `end`, where `start` is a multiple of its size. */

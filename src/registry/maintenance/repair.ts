@@ -40,27 +40,32 @@ async function giveUpVersions(
   registry: Registry,
   name: string,
   lost: readonly LostVersion[],
-  options: GiveUpOptions,
+  { giveUp, author, report }: GiveUpOptions,
 ): Promise<void> {
   const labels = new Map(lost.map(({ label, needs }) => [label, needs]));
+  const reportAll = (outcome: Repaired['outcome'], about: (needs: Digest) => string): void => {
+    for (const [label, needs] of labels) report({ outcome, what: coordinateIn(name, label), detail: about(needs) });
+  };
+  if (!giveUp) return reportAll('left', (needs) => `It needs ${needs}, which no copy has.`);
   const since = registry.now().toISOString();
-  await giveUpIn(registry, name, labels, options, {
-    left: (needs) => `It needs ${needs}, which no copy has.`,
-    cannot: 'it cannot be withdrawn',
-    done: (needs) => `Withdrawn, because ${needs} is lost.`,
-    action: 'withdraw',
-    change(resource) {
-      const versions = resource.versions.map((version) => {
-        const needs = labels.get(version.label);
-        if (needs === undefined || version.status.state === 'withdrawn') return version;
-        const reason = `Its stored bytes were lost (${needs}).`;
-        return { ...version, status: { state: 'withdrawn', reason, since } as const };
-      });
-      const { latest, latestPinned } = resource;
-      const value = { ...resource, versions, latestPinned: latestPinned && !labels.has(latest!) };
-      return { ...value, latest: chooseLatest(value) };
-    },
+  const isDone = await changeRecord(registry, name, (resource) => {
+    const versions = resource.versions.map((version) => {
+      const needs = labels.get(version.label);
+      if (needs === undefined || version.status.state === 'withdrawn') return version;
+      return {
+        ...version,
+        status: { state: 'withdrawn', reason: `Its stored bytes were lost (${needs}).`, since } as const,
+      };
+    });
+    const { latest, latestPinned } = resource;
+    const value = { ...resource, versions, latestPinned: latestPinned && !labels.has(latest!) };
+    return {
+      value: { ...value, latest: chooseLatest(value) },
+      change: { ...author, action: `withdraw ${[...labels.keys()].join(', ')}: stored bytes were lost` },
+    };
   });
+  if (!isDone) return reportAll('left', () => `${logIsDamaged}, so it cannot be withdrawn.`);
+  reportAll('given up', (needs) => `Withdrawn, because ${needs} is lost.`);
 }
 
 /**
@@ -71,50 +76,42 @@ async function giveUpComparisons(
   registry: Registry,
   name: string,
   lost: readonly LostComparison[],
-  options: GiveUpOptions,
+  { giveUp, author, report }: GiveUpOptions,
 ): Promise<void> {
   const digests = new Map(lost.map(({ label, digest }) => [label, digest]));
-  await giveUpIn(registry, name, digests, options, {
-    left: () => 'Its comparison with the version before it is lost, and no copy has it.',
-    cannot: 'its lost comparison cannot be removed from its record',
-    done: () => 'Its lost comparison was removed from its record. It is compared again when asked for.',
-    action: 'forget comparisons of',
-    change(resource) {
-      const versions = resource.versions.map((version) => {
+  const reportAll = (outcome: Repaired['outcome'], detail: string): void => {
+    for (const label of digests.keys()) report({ outcome, what: coordinateIn(name, label), detail });
+  };
+  if (!giveUp) return reportAll('left', 'Its comparison with the version before it is lost, and no copy has it.');
+  const isDone = await changeRecord(registry, name, (resource) => ({
+    value: {
+      ...resource,
+      versions: resource.versions.map((version) => {
         const { changes, ...rest } = version;
         return changes !== undefined && changes.digest === digests.get(version.label) ? rest : version;
-      });
-      return { ...resource, versions };
+      }),
     },
-  });
+    change: { ...author, action: `forget comparisons of ${[...digests.keys()].join(', ')}: stored bytes were lost` },
+  }));
+  if (isDone)
+    reportAll('given up', 'Its lost comparison was removed from its record. It is compared again when asked for.');
+  else reportAll('left', `${logIsDamaged}, so its lost comparison cannot be removed from its record.`);
 }
 
-/** Gives up what versions of a resource lost, by their labels, in one change of its record, and reports each. */
-async function giveUpIn(
+const logIsDamaged = 'Its organization has a damaged log';
+
+/** Changes a resource's record. False if its log is damaged. */
+async function changeRecord(
   { refs }: Registry,
   name: string,
-  lost: ReadonlyMap<string, Digest>,
-  { giveUp, author, report }: GiveUpOptions,
-  how: {
-    left(lost: Digest): string;
-    cannot: string;
-    done(lost: Digest): string;
-    action: string;
-    change(resource: Resource): Resource;
-  },
-): Promise<void> {
-  const reportAll = (outcome: Repaired['outcome'], about: (lost: Digest) => string): void => {
-    for (const [label, digest] of lost)
-      report({ outcome, what: `${nameOf(parseResourceRef(name)!)}@${label}`, detail: about(digest) });
-  };
-  if (!giveUp) return reportAll('left', how.left);
-  const action = `${how.action} ${[...lost.keys()].join(', ')}: stored bytes were lost`;
-  const changed = refs.update<Resource>(name, (current) => {
-    return { value: how.change(current!.value), change: { ...author, action } };
-  });
-  const isDone = await changed.then(() => true, insteadOf('corrupt', false));
-  if (isDone) reportAll('given up', how.done);
-  else reportAll('left', () => `Its organization has a damaged log, so ${how.cannot}.`);
+  change: (resource: Resource) => { value: Resource; change: Author & { action: string } },
+): Promise<boolean> {
+  const changed = refs.update<Resource>(name, (current) => change(current!.value));
+  return changed.then(() => true, insteadOf('corrupt', false));
+}
+
+function coordinateIn(name: string, label: string): string {
+  return `${nameOf(parseResourceRef(name)!)}@${label}`;
 }
 
 /** Deletes a damaged file. What is not there is left. */
