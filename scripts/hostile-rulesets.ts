@@ -157,6 +157,7 @@ async function runCode(): Promise<void> {
   const chosen = hostileFunctions.filter(
     ({ name }) => argv['only'] === undefined || name.includes(String(argv['only'])),
   );
+  if (chosen.length === 0) return;
   const quiet: number[] = [];
   const loud: number[] = [];
   const health: number[] = [];

@@ -1,10 +1,10 @@
 /**
- * Writes each OpenAPI document of a folder in other ways, and changes its leaves one at a time:
+ * Writes each OpenAPI document of a folder in other ways, changes its leaves one at a time, and leaves out members of it:
  *
  *   node scripts/leaves.ts ../shared/corpus/openapi [--only PART-OF-A-NAME] [--leaves 50] [--seed 1]
  *
- * Another way of writing that is called breaking, risky or unknown, and a changed leaf that is called
- * nothing without a reason, is printed. Exits with 1 if there is one.
+ * Another way of writing that is called breaking, risky or unknown, and a leaf that changes, or a member that
+ * comes or goes, without a word or a reason here, is printed. Exits with 1 if there is one.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
@@ -30,7 +30,7 @@ const counts = new Map<string, number>();
 const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document: Json, keys: string[]) => boolean])[] = [
   [/^\/info\/version$/, 'It differs in nearly every version.'],
   [
-    /\/(?:produces|consumes)\/\d+$/,
+    /\/(?:produces|consumes)(?:\/\d+)?$/,
     'Without a schema, a response of 2.0 has no content, and an operation without a body consumes none.',
   ],
   [
@@ -38,16 +38,53 @@ const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document
     'What stands in a path is always sent, a body has no name, and a text has no parts.',
   ],
   [/\/variables\/[^/]+\/default$/, 'A value that is not listed is not valid.'],
-  [/^\/components\/|^\/(?:definitions|parameters|responses|securityDefinitions)\//, 'It may be reached by nothing.'],
+  [/^\/(?:components|definitions|parameters|responses|securityDefinitions)(?:\/|$)/, 'It may be reached by nothing.'],
   [/./, 'What stands beside a reference does not count; since 3.1, in a schema it does, and a description elsewhere.', isBesideReference],
-  [/^\/servers\/\d+\//, 'Every path has servers of its own.', ({ paths }) => Object.values(paths as Json).every((item) => (item as Json)['servers'])],
+  [/^\/servers(?:\/|$)/, 'Every path has servers of its own.', ({ paths }) => Object.values(paths as Json).every((item) => (item as Json)['servers'])],
   [/\/(?:maximum|minimum)$/, 'No multiple is between the two.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['multipleOf'] !== undefined],
-  [/^\/paths\/[^/]+\/parameters\/\d+\//, 'Every operation has its own parameter of this name.', isReplaced],
+  [/^\/paths\/[^/]+\/parameters\/\d+(?:\/|$)/, 'Every operation has its own parameter of this name.', isReplaced],
   [/\/items\/collectionFormat$/, 'Only lists are written as lists.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['type'] !== 'array'],
   [/\/responses\/.*\/readOnly$/, 'What is read may be read.'],
-  [/\/parameters\/\d+\/|^\/components\/parameters\//, 'What a document says of these headers is ignored.', isIgnored],
+  [/\/parameters\/\d+(?:\/|$)/, 'What a document says of these headers is ignored.', isIgnored],
   [/\/parameters\/\d+\/\$ref$/, 'What stands in a path is always sent.', (document, keys) => (follow(document, nodeAt(document, keys.slice(0, -1))) as Json)['in'] === 'path'],
 ]; // prettier-ignore
+
+/** Members that may come and go without a word, by their name and value, and why. */
+const usual: readonly (readonly [member: RegExp, why: string, isIt?: (document: Json, keys: string[]) => boolean])[] = [
+  [/^(?:openapi|swagger|info|paths) /, 'Without it, it is no document.'],
+  [/^\w+ \[\]$|^(?:schema|items|additionalProperties|headers|content|callbacks|links|properties|encoding) \{\}$/, 'It says nothing.'],
+  [/^(?:deprecated|uniqueItems|required|nullable|readOnly|writeOnly|allowReserved|allowEmptyValue|exclusive\w+) false$/, 'It is so without it.'],
+  [/^(?:schemes \["https"\]|0 "https"|style "(?:form|simple)"|collectionFormat "csv")$/, 'It is so without it.'],
+  [/^(?:contentType |\w+ \{(?:"\w+":\{)?"contentType":)"application\/json"/, 'Objects in forms are JSON without it.'],
+  [/^type /, 'What is listed beside it has this type.', (document, keys) => ['enum', 'const'].some((key) => key in (nodeAt(document, keys.slice(0, -1)) as Json))],
+  [/^type "string"/, 'What stands in a path is a text.', isInPath],
+  [/^(?:schema|\$ref) /, 'It refers to what allows everything.', (document, keys) => Object.keys(follow(document, nodeAt(document, keys.at(-1) === '$ref' ? keys.slice(0, -1) : keys)) as Json).length === 0],
+  [/^servers /, 'The document has the same.', (document, keys) => JSON.stringify(nodeAt(document, keys)) === JSON.stringify(document['servers'])],
+  [/^\d+ \{/, 'Another part of the same list says the same, or the path.', isSaidTwice],
+  [/^parameters \[/, 'Every operation has its own, or the path has the same.', (document, keys) => keys.length < 5 && (nodeAt(document, keys) as unknown[]).every((_, at) => (keys.length === 3 ? isReplaced : isSaidTwice)(document, [...keys, String(at)]))],
+]; // prettier-ignore
+
+/** Whether it belongs to a parameter in a path. */
+function isInPath(document: Json, keys: string[]): boolean {
+  const at = keys.lastIndexOf('parameters');
+  return at >= 0 && (follow(document, nodeAt(document, keys.slice(0, at + 2))) as Json)['in'] === 'path';
+}
+
+/** Whether another part of its `allOf`, or a parameter of the whole path, is the same but for its description. */
+function isSaidTwice(document: Json, keys: string[]): boolean {
+  const textOf = (one: unknown) => JSON.stringify(follow(document, one), (key, value: unknown) => (key === 'description' ? undefined : value));
+  const parts = keys.at(-2) === 'allOf' ? (nodeAt(document, keys.slice(0, -1)) as unknown[]).toSpliced(Number(keys.at(-1)), 1) : [];
+  const ofPath = keys.length === 5 && keys[3] === 'parameters' ? ((nodeAt(document, keys.slice(0, 2)) as Json)['parameters'] as unknown[] | undefined) : [];
+  return [...parts, ...(ofPath ?? [])].some((one) => textOf(one) === textOf(nodeAt(document, keys)));
+} // prettier-ignore
+
+/** Words that a specification lists, where any other one makes a document that is not published. */
+const words: Readonly<Record<string, readonly string[]>> = {
+  type: ['string', 'integer', 'number', 'boolean', 'array', 'object'],
+  in: ['query', 'header', 'cookie'],
+  style: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
+  collectionFormat: ['csv', 'ssv', 'pipes', 'multi'],
+};
 
 /** Whether it belongs to a header that other parts of a document describe. */
 function isIgnored(document: Json, keys: string[]): boolean {
@@ -123,14 +160,25 @@ function changeLeaves(path: string, document: Json): void {
   if (Object.keys(document['paths'] ?? {}).length === 0) return;
   const isSilent = (pointer: string) =>
     silent.some(([pattern, , isIt]) => pattern.test(pointer) && (isIt?.(document, keysOf(pointer)) ?? true));
-  const leaves = leavesOf(document).filter(([pointer]) => !isSilent(pointer));
+  const members = membersOf(document).filter(([pointer]) => !isSilent(pointer));
+  const leaves = members.filter(([, value]) => typeof value !== 'object' || value === null);
   for (let at = 0; at < Math.min(most, leaves.length); at++) {
     const [pointer, value] = leaves[Math.floor(random() * leaves.length)]!;
-    const other = replaced(document, pointer, typeof value === 'boolean' ? !value : typeof value === 'number' ? larger(value) : `${String(value)}x`); // prettier-ignore
+    const other = replaced(document, pointer, anotherValue(keysOf(pointer).at(-1)!, value));
     const { verdict } = compare(document, other);
     count(`leaf ${verdict}`);
     if (verdict === 'none') report(`${path}: ${pointer} (${JSON.stringify(value)}) says nothing`, []);
   }
+  const removable = members.filter(([pointer, value]) => !isUsual(document, keysOf(pointer), value));
+  for (let at = 0; at < Math.min(most, removable.length); at++) {
+    const [pointer, value] = removable[Math.floor(random() * removable.length)]!;
+    const other = replaced(document, pointer, undefined);
+    for (const [before, after, way] of [[document, other, 'removed'], [other, document, 'added']] as const) {
+      const { verdict } = compare(before, after);
+      count(`${way} ${verdict}`);
+      if (verdict === 'none') report(`${path}: ${pointer} (${JSON.stringify(value)?.slice(0, 100)}), ${way}, says nothing`, []);
+    }
+  } // prettier-ignore
 }
 
 /** Another number, also where a double has no room for one more. */
@@ -138,17 +186,37 @@ function larger(value: number): number {
   return value + 1 === value ? value * 2 : value + 1;
 }
 
-function leavesOf(value: unknown, pointer = ''): [string, unknown][] {
-  if (typeof value !== 'object' || value === null) return [[pointer, value]];
-  return Object.entries(value).flatMap(([key, member]) =>
-    leavesOf(member, `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`),
-  );
+function anotherValue(key: string, value: unknown): unknown {
+  if (typeof value === 'boolean') return !value;
+  if (typeof value === 'number') return larger(value);
+  const listed = words[key] ?? [];
+  const at = listed.indexOf(String(value));
+  return at < 0 ? `${String(value)}x` : listed[(at + 1) % listed.length];
 }
 
+function isUsual(document: Json, keys: string[], value: unknown): boolean {
+  const member = `${keys.at(-1)} ${JSON.stringify(value)}`;
+  return usual.some(([pattern, , isIt]) => pattern.test(member) && (isIt?.(document, keys) ?? true));
+}
+
+/** All members, with their pointers. */
+function membersOf(value: unknown, pointer = ''): [string, unknown][] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, member]): [string, unknown][] => {
+    const at = `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    return [[at, member], ...membersOf(member, at)];
+  });
+}
+
+/** `value`: undefined removes it. */
 function replaced(document: Json, pointer: string, value: unknown): Json {
   const keys = keysOf(pointer);
+  const key = keys.at(-1)!;
   const other = JSON.parse(JSON.stringify(document)) as Json;
-  keys.slice(0, -1).reduce((one, key) => one[key] as Json, other)[keys.at(-1)!] = value;
+  const parent = nodeAt(other, keys.slice(0, -1)) as Json;
+  if (value !== undefined) parent[key] = value;
+  else if (Array.isArray(parent)) parent.splice(Number(key), 1);
+  else delete parent[key];
   return other;
 }
 
