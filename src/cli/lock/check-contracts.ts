@@ -5,7 +5,14 @@ import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { placeOfLabel } from '../../model/label.ts';
 import { type LockedContract, lockName } from '../../model/lock.ts';
 import { parseProof, parsePolicy, type WitnessPolicy } from '../../model/transparency/checkpoint.ts';
-import { openCheckedLog, verifyProof, type CheckedPublicLog, keysOfLog, readLogState } from '../log/check-log.ts';
+import {
+  openCheckedLog,
+  refused,
+  verifyProof,
+  type CheckedPublicLog,
+  keysOfLog,
+  readLogState,
+} from '../log/check-log.ts';
 import {
   openCache,
   sha256Of,
@@ -123,10 +130,6 @@ async function prove(log: CheckedPublicLog, source: ContractSource, contract: Lo
   const proof = await log.find(contract);
   if (proof !== null) return proof;
   throw refused(`${name} is public, and not in the public log of ${registry}. Ask who runs the registry.`);
-}
-
-function refused(message: string): RegistryError {
-  return new RegistryError('refused', message);
 }
 
 async function readPolicy(folder: string): Promise<WitnessPolicy | null> {

@@ -67,7 +67,12 @@ export function outdatedCommand(): Command {
           const all: Row[] = [];
           for (const entry of entries) {
             say(`Comparing ${entry.contract}: ${all.length + 1} of ${entries.length}`);
-            const examined = await examine(lock.folder, entry, compare).catch(toUnknown(entry));
+            const unknown = { ...entry, inRange: null, beyond: null };
+            // Each contract has its own row: a problem with one does not stop the others.
+            const examined = await examine(lock.folder, entry, compare).catch((error: unknown): Outdated => ({
+              ...unknown,
+              status: { state: 'unknown', problem: noteProblem(error) },
+            }));
             all.push({ ...examined, file: await fileStateOf(lock, entry) });
           }
           return all;
@@ -82,16 +87,6 @@ export function outdatedCommand(): Command {
       );
     });
   return withLockOption(command);
-}
-
-/** Each contract has its own row: a problem with one does not stop the others. The exit code is that of the problem. */
-function toUnknown(entry: LockedContract): (error: unknown) => Outdated {
-  return (error) => ({
-    ...entry,
-    status: { state: 'unknown', problem: noteProblem(error) },
-    inRange: null,
-    beyond: null,
-  });
 }
 
 /** The message of an error that is expected, whose exit code it sets. */
@@ -149,18 +144,10 @@ function newerThan(
 
 async function rowsFor({ path, file, contract, version, range, inRange, beyond, status }: Row): Promise<string[][]> {
   const { summaryOfChanges } = await import('./check-contracts.ts');
-  const row = (newer: Newer | null, where: string) =>
-    newer === null
-      ? []
-      : [
-          [
-            contract,
-            version,
-            newer.version,
-            where,
-            'problem' in newer ? newer.problem : summaryOfChanges(newer, newer),
-          ],
-        ];
+  const row = (newer: Newer, where: string) => {
+    const changes = 'problem' in newer ? newer.problem : summaryOfChanges(newer, newer);
+    return [contract, version, newer.version, where, changes];
+  };
   const said = {
     active: '',
     absent: 'no longer in the registry',
@@ -170,8 +157,8 @@ async function rowsFor({ path, file, contract, version, range, inRange, beyond, 
   const notes = [text, file === 'ok' ? '' : `${path} is not this version: ${states[file]}`].filter(Boolean);
   return [
     ...notes.map((note) => [contract, version, '', '', note]),
-    ...row(inRange, `in ${range}`),
-    ...row(beyond, 'beyond'),
+    ...(inRange ? [row(inRange, `in ${range}`)] : []),
+    ...(beyond ? [row(beyond, 'beyond')] : []),
   ];
 }
 

@@ -246,7 +246,8 @@ function withHeads(message: string, older: Checkpoint, newer: Checkpoint): Regis
   return refused(`${message}\n\n${formatNote(older.note)}\n${formatNote(newer.note)}`);
 }
 
-function refused(message: string): RegistryError {
+/** An error for what does not hold. */
+export function refused(message: string): RegistryError {
   return new RegistryError('refused', message);
 }
 

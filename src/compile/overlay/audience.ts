@@ -76,21 +76,18 @@ export function keepAudience(document: JsonObject, audience: string): Kept {
   };
   // First what is marked, then what is marked through a reference: a component is gone only after both.
   const lost = prune(document, isOut, isMarked);
-  for (const key of ['paths', 'webhooks', 'x-webhooks']) dropEmptyItems(document[key]);
+  for (const [, items] of itemsOf(document)) dropEmptyItems(items);
   const after = usedIn(document);
   for (const section of componentsOf(document))
     for (const name of Object.keys(section.map)) {
       const pointer = joinPointer(section.pointer, name);
       if (before.used.has(pointer) && !after.has(pointer)) delete section.map[name];
     }
-  const { tags } = document;
-  if (Array.isArray(tags)) {
-    const isKept = (tag: unknown) => {
-      const key = isObject(tag) ? `tag ${String(tag['name'])}` : '';
-      return !before.used.has(key) || after.has(key);
-    };
-    document['tags'] = tags.filter(isKept);
-  }
+  const isKept = (tag: unknown) => {
+    const key = `tag ${textOf(objectOf(tag)['name'])}`;
+    return !before.used.has(key) || after.has(key);
+  };
+  if (Array.isArray(document['tags'])) document['tags'] = document['tags'].filter(isKept);
   const left = namesIn(document);
   const names = before.names.difference(allNames(document));
   const forgotten = forgetNames(document, {
@@ -168,24 +165,21 @@ function loosen(document: JsonObject, lost: Lost, { touched, loosened, needing }
 }
 
 function namesIn(document: JsonObject): Record<'operationIds' | 'securitySchemes' | 'tags', Set<string>> {
-  const items = ['paths', 'webhooks', 'x-webhooks'].flatMap((key) => valuesOf(document[key]));
-  const operations = [...items, ...valuesOf(inComponents(document, 'pathItems'))].flatMap(valuesOf);
-  const schemes = [inComponents(document, 'securitySchemes'), document['securityDefinitions']];
+  const { pathItems, securitySchemes } = objectOf(document['components']);
+  const items = [...itemsOf(document).map(([, map]) => map), objectOf(pathItems)].flatMap(Object.values);
+  const schemes = [securitySchemes, document['securityDefinitions']];
   const names = (values: unknown[], key: string) =>
     new Set(values.flatMap((value) => (isObject(value) && typeof value[key] === 'string' ? [value[key]] : [])));
   return {
-    operationIds: names(operations, 'operationId'),
-    securitySchemes: new Set(schemes.flatMap((map) => Object.keys(isObject(map) ? map : {}))),
-    tags: names(Array.isArray(document['tags']) ? document['tags'] : [], 'name'),
+    operationIds: names(items.map(objectOf).flatMap(Object.values), 'operationId'),
+    securitySchemes: new Set(schemes.flatMap((map) => Object.keys(objectOf(map)))),
+    tags: names(listOf(document['tags']), 'name'),
   };
 }
 
-function inComponents({ components }: JsonObject, kind: string): unknown {
-  return isObject(components) ? components[kind] : undefined;
-}
-
-function valuesOf(value: unknown): unknown[] {
-  return isObject(value) ? Object.values(value) : [];
+/** The maps of path items and webhooks, by their names. */
+function itemsOf(document: JsonObject): [section: string, map: JsonObject][] {
+  return ['paths', 'webhooks', 'x-webhooks'].map((section) => [section, objectOf(document[section])]);
 }
 
 /** Whether it is not for the audience. A mark that nobody can read is taken for one that excludes. */
@@ -307,8 +301,7 @@ function isNamed(key: string, map: object): boolean {
 }
 
 /** Path items that have no operation any more. */
-function dropEmptyItems(items: unknown): void {
-  if (!isObject(items)) return;
+function dropEmptyItems(items: JsonObject): void {
   for (const [name, item] of Object.entries(items)) {
     if (!isObject(item) || name.startsWith('x-') || typeof item['$ref'] === 'string') continue;
     if (!Object.keys(item).some(isOperation)) delete items[name];
@@ -317,10 +310,7 @@ function dropEmptyItems(items: unknown): void {
 
 /** The maps of components, by their pointers: those of OpenAPI 3, and those of 2.0. */
 function componentsOf(document: JsonObject): { pointer: string; map: JsonObject }[] {
-  const { components } = document;
-  const sections = isObject(components)
-    ? Object.entries(components).map(([key, map]) => [`/components/${key}`, map])
-    : [];
+  const sections = Object.entries(objectOf(document['components'])).map(([key, map]) => [`/components/${key}`, map]);
   const old = ['definitions', 'parameters', 'responses'].map((key) => [`/${key}`, document[key]]);
   return [...sections, ...old].flatMap(([pointer, map]) => (isObject(map) ? [{ pointer: String(pointer), map }] : []));
 }
@@ -344,15 +334,12 @@ function usedIn(document: JsonObject): Set<string> {
       // A group of tags uses none of them.
       if (node === document && key === 'x-tagGroups') continue;
       if (typeof child === 'string' && child.startsWith('#/')) use(pointerIn(child));
-      if (key === 'mapping' && isObject(child))
-        for (const name of Object.values(child))
-          if (typeof name === 'string') use(joinPointer('/components/schemas', name));
-      if (key === 'tags' && node !== document && Array.isArray(child))
-        for (const tag of child) used.add(`tag ${String(tag)}`);
-      if (key === 'security' && Array.isArray(child))
-        for (const each of child)
-          for (const name of Object.keys(isObject(each) ? each : {}))
-            used.add(joinPointer('/components/securitySchemes', name));
+      if (key === 'mapping')
+        for (const name of Object.values(objectOf(child))) use(joinPointer('/components/schemas', textOf(name)));
+      if (key === 'tags' && node !== document) for (const tag of listOf(child)) used.add(`tag ${textOf(tag)}`);
+      if (key === 'security')
+        for (const name of listOf(child).map(objectOf).flatMap(Object.keys))
+          used.add(joinPointer('/components/securitySchemes', name));
       if (!sections.has(child)) open.push(child);
     }
   }
@@ -367,15 +354,12 @@ function componentOf(pointer: string): string | null {
 
 /** The names of the operations: `GET /pets/{id}`, `WEBHOOK POST order`. */
 export function operationsIn(document: JsonObject): string[] {
-  return ['paths', 'webhooks', 'x-webhooks'].flatMap((section) => {
-    const items = document[section];
-    if (!isObject(items)) return [];
-    return Object.entries(items).flatMap(([path, item]) =>
-      isObject(item)
-        ? Object.keys(item).flatMap((key) =>
-            isOperation(key) ? [`${section === 'paths' ? '' : 'WEBHOOK '}${key.toUpperCase()} ${path}`] : [],
-          )
-        : [],
-    );
-  });
+  return itemsOf(document).flatMap(([section, items]) =>
+    Object.entries(items).flatMap(([path, item]) => {
+      const about = section === 'paths' ? '' : 'WEBHOOK ';
+      return Object.keys(objectOf(item)).flatMap((key) =>
+        isOperation(key) ? [`${about}${key.toUpperCase()} ${path}`] : [],
+      );
+    }),
+  );
 }

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { parsePointer } from '../../model/pointer.ts';
-import { resolveLocal } from '../../render/json-value.ts';
+import { listOf, objectOf, resolveLocal, textOf } from '../../render/json-value.ts';
 import { forgetDiscriminated, type discriminatedIn } from './discriminated.ts';
 
 /** What is gone from a document, by name. */
@@ -59,7 +59,9 @@ export function forgetNames(document: JsonObject, gone: Gone): Forgotten {
       loosened.add(node);
       // What stands in too many places to look at all of them might say something that is gone.
       if (around === null) delete node[key];
-      else if (key === 'enum' && Array.isArray(value)) node[key] = uniqueIn(value);
+      else if (key === 'enum' && Array.isArray(value))
+        // Without those that are equal to another one now.
+        node[key] = [...new Map(value.map((each: unknown) => [JSON.stringify(each), each])).values()];
     }
     const parts = isObject(node['schema']) ? lost(node['schema']) : null;
     if (parts !== null && isObject(node['encoding'])) dropKeys(node['encoding'], (name) => parts.has(name));
@@ -68,7 +70,7 @@ export function forgetNames(document: JsonObject, gone: Gone): Forgotten {
       dropKeys(node['links'], (_, link) => leadsNowhere(document, link, gone.operationIds));
       for (const link of Object.values(node['links'])) forgetInLink(link, gone.names, (text) => isGone(text, node));
     }
-    forgetCallbacks(node['callbacks'], (text) => isGone(text, node['requestBody']));
+    forgetCallbacks(objectOf(node['callbacks']), (text) => isGone(text, node['requestBody']));
     isOpened ||= forgetSecurity(node, gone.securitySchemes);
     forgetTags(node, node === document, gone.tags);
   }
@@ -168,16 +170,13 @@ function lostBy(
   nodes: readonly JsonObject[],
   properties: Gone['properties'],
 ): (node: JsonObject) => ReadonlySet<string> | null {
-  const gone = new Map<JsonObject, Set<string>>();
-  for (const node of nodes)
-    if (isObject(node['properties']))
-      for (const name of properties.get(node['properties']) ?? []) {
-        gone.getOrInsertComputed(rootOf(node), () => new Set()).add(name);
-      }
-  const kept = new Map<JsonObject, Set<string>>();
-  for (const node of nodes)
-    if (isObject(node['properties']) && gone.has(rootOf(node)))
-      for (const name of Object.keys(node['properties'])) kept.getOrInsert(rootOf(node), new Set()).add(name);
+  const [gone, kept] = [new Map<JsonObject, Set<string>>(), new Map<JsonObject, Set<string>>()];
+  for (const node of nodes) {
+    const own = node['properties'];
+    if (!isObject(own)) continue;
+    for (const name of properties.get(own) ?? []) gone.getOrInsertComputed(rootOf(node), () => new Set()).add(name);
+    for (const name of Object.keys(own)) kept.getOrInsertComputed(rootOf(node), () => new Set()).add(name);
+  }
   return (node) => {
     const names = gone.get(rootOf(node));
     if (names === undefined) return null;
@@ -241,11 +240,6 @@ function forgetMembers(
   return isLess;
 }
 
-/** Without those that are equal to one before them. */
-function uniqueIn(values: readonly unknown[]): unknown[] {
-  return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()];
-}
-
 /** Takes names out of a list. A list that becomes empty goes. Returns whether one was there. */
 function forgetIn(holder: JsonObject, key: string, names: ReadonlySet<string>): boolean {
   const list = holder[key];
@@ -264,21 +258,17 @@ function dropKeys(map: JsonObject, isGone: (name: string, value: unknown) => boo
 }
 
 function leadsNowhere(document: JsonObject, link: unknown, operationIds: ReadonlySet<string>): boolean {
-  if (!isObject(link)) return false;
-  const { operationId, operationRef } = link;
-  if (typeof operationId === 'string' && operationIds.has(operationId)) return true;
+  const { operationId, operationRef } = objectOf(link);
+  const isLocal = textOf(operationRef).startsWith('#');
   return (
-    typeof operationRef === 'string' &&
-    operationRef.startsWith('#') &&
-    resolveLocal(document, operationRef) === undefined
+    operationIds.has(textOf(operationId)) || (isLocal && resolveLocal(document, textOf(operationRef)) === undefined)
   );
 }
 
 function schemasOf(document: JsonObject, body: unknown): unknown[] {
-  const { $ref } = Object(body) as { $ref?: unknown };
-  const target = typeof $ref === 'string' ? resolveLocal(document, $ref) : body;
-  const content = isObject(target) && isObject(target['content']) ? target['content'] : {};
-  return Object.values(content).map((media) => (isObject(media) ? media['schema'] : undefined));
+  const { $ref } = objectOf(body);
+  const { content } = objectOf(typeof $ref === 'string' ? resolveLocal(document, $ref) : body);
+  return Object.values(objectOf(content)).map((media) => objectOf(media)['schema']);
 }
 
 const expression = /\$(?:request|response)\.(?:body#([^\s{}]*)|(?:query|path|header)\.([^\s{}]+))/g;
@@ -318,13 +308,9 @@ function forgetInLink(link: unknown, names: Gone['names'], isGone: (text: unknow
   if (Object.keys(parameters).length === 0) delete link['parameters'];
 }
 
-function forgetCallbacks(callbacks: unknown, isGone: (text: unknown) => boolean): void {
-  if (!isObject(callbacks)) return;
-  for (const [name, callback] of Object.entries(callbacks)) {
-    if (!isObject(callback) || !Object.keys(callback).some(isGone)) continue;
-    dropKeys(callback, isGone);
-    if (Object.keys(callback).length === 0) delete callbacks[name];
-  }
+function forgetCallbacks(callbacks: JsonObject, isGone: (text: unknown) => boolean): void {
+  for (const [name, callback] of Object.entries(callbacks))
+    if (isObject(callback) && dropKeys(callback, isGone) && Object.keys(callback).length === 0) delete callbacks[name];
 }
 
 /** Whether a value says one of these names: as a key or a text, or as a word in one. */
@@ -348,8 +334,7 @@ function forgetSecurity(node: JsonObject, schemes: ReadonlySet<string>): boolean
 function forgetTags(node: JsonObject, isRoot: boolean, tags: ReadonlySet<string>): void {
   if (!isRoot && Array.isArray(node['tags'])) forgetIn(node, 'tags', tags);
   if (!isRoot) return;
-  for (const tag of Array.isArray(node['tags']) ? node['tags'] : [])
-    if (isObject(tag) && tags.has(String(tag['parent']))) delete tag['parent'];
+  for (const tag of listOf(node['tags']).map(objectOf)) if (tags.has(textOf(tag['parent']))) delete tag['parent'];
   const groups = node['x-tagGroups'];
   if (!Array.isArray(groups)) return;
   for (const group of groups) if (isObject(group)) forgetIn(group, 'tags', tags);
