@@ -5,7 +5,7 @@
  *
  *   node scripts/axe.ts [--only words of the path] [--theme light] [--width 1440] [--part pages|console] [--pictures folder]
  *
- * `--pictures` writes the first screen of each page, before it is unfolded: the pictures of docs/ are taken so.
+ * `--pictures` writes the first screen of each page, before it is unfolded.
  * Exits with 1 if anything is found.
  */
 import { readFileSync } from 'node:fs';

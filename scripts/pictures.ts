@@ -1,6 +1,6 @@
 /**
  * The pictures of README.md, of docs/visual-language.md and of docs/reference-pages.md: one operation in Stele, and beside it in Redoc,
- * Scalar and Swagger UI. Pictures of the console and of other pages are those of `node scripts/axe.ts --pictures`.
+ * Scalar and Swagger UI. `scripts/console-pictures.ts` has those of the console and of sites, `scripts/axe.ts --pictures` any other page.
  *
  *   node scripts/pictures.ts [--peers folder/node_modules] [--out docs] [--only look/]
  *
@@ -65,10 +65,12 @@ const museumAt = `${site.url}/@acme/apis/museum`;
 const create = `${museumAt}#operation/createSpecialEvent`;
 await picture('readme-light.jpg', museumAt, '.ask', { width: 1280, height: 720 });
 await picture('readme-dark.jpg', museumAt, '.ask', { width: 1280, height: 720 }, 'dark');
-await picture('look/operation-wide-light.png', create, '.try-it', screen);
-await picture('look/operation-narrow-dark.png', create, '.try-it', narrow, 'dark');
-await picture('look/changes-wide-light.png', `${museumAt}@2.0.0/diff`, 'main', screen);
-await picture('look/versions-narrow-dark.png', `${museumAt}/versions`, 'main', narrow, 'dark');
+await picture('look/operation-wide-light.jpg', create, '.try-it', screen);
+await picture('look/operation-narrow-dark.jpg', create, '.try-it', narrow, 'dark');
+await picture('look/changes-wide-light.jpg', `${museumAt}@2.0.0/diff`, 'main', screen);
+await picture('look/versions-narrow-dark.jpg', `${museumAt}/versions`, 'main', narrow, 'dark');
+await picture('look/home-wide-light.jpg', site.url, 'main', screen);
+await picture('look/home-narrow-light.jpg', site.url, 'main', narrow);
 await picture('reference-stele-head.jpg', `${site.url}/@acme/apis/train`, '.intro', wide);
 await picture('reference-stele.jpg', `${site.url}/@acme/apis/train#operation/create-booking-payment`, '.try-it', wide);
 await picture('reference-stele-body.jpg', `${site.url}/@acme/apis/train#operation/create-booking`, '.try-it', wide);
@@ -124,8 +126,7 @@ async function picture(
   await page.evaluate(`document.fonts.ready`);
   await page.waitForLoadState('networkidle');
   await page.waitForTimeout(1500);
-  const path = join(out, file);
-  await page.screenshot(file.endsWith('.png') ? { path } : { path, type: 'jpeg', quality: 70 });
+  await page.screenshot({ path: join(out, file), type: 'jpeg', quality: 70 });
   await page.close();
   echo(file);
 }

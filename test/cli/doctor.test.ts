@@ -36,6 +36,12 @@ describe('stele init', () => {
 });
 
 describe('stele doctor', () => {
+  test('no check ends its first sentence twice', async () => {
+    const { stdout } = await runHere(['doctor'], { cwd: makeFolder('sentences') });
+    expect(stdout).toContain('so the defaults hold. ');
+    expect(stdout).not.toContain('..');
+  });
+
   let stele: Serving;
   let provider: IdentityProvider;
   /** A proxy in front of the server, which adds the address that it was asked from. */

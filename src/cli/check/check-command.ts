@@ -58,7 +58,8 @@ export function checkCommand(): Command {
       const options = command.optsWithGlobals<CheckOptions>();
       const { format, json } = options;
       const remote = options.registry ?? readUserDefaults().registry;
-      if (remote === undefined) throw new RegistryError('malformed', 'Name the registry: --registry <url>.');
+      if (remote === undefined)
+        throw new RegistryError('malformed', 'Name a registry: --registry <url>. stele lint needs none.');
       const as = options.as === undefined ? null : requireCoordinate(options.as).coordinate;
       if (as !== null && files.length !== 1) throw new RegistryError('malformed', 'Give one file with --as.');
       const org = as?.org ?? options.org ?? (await organizationOfKey(remote, null).catch(explainNoOrganization));

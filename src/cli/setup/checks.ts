@@ -38,8 +38,9 @@ const check =
   (name: string, detail: string, advice: string | null = null): DoctorCheck => ({ name, state, detail, advice });
 const [ok, warning, problem] = [check('ok'), check('warning'), check('problem')];
 
+/** Its first line without a full stop, since advice may follow. */
 function reasonOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).split('\n')[0]!;
+  return (error instanceof Error ? error.message : String(error)).split('\n')[0]!.replace(/\.$/, '');
 }
 
 /** Whoever looks in another folder than the server's would be told about a registry of defaults. */
@@ -77,7 +78,7 @@ async function checkSandbox({ sandbox }: Config): Promise<DoctorCheck> {
   try {
     const isolation = await findIsolation(sandbox);
     if (isolation.kind === 'bwrap') return ok('sandbox', `bwrap (${isolation.bwrap})`);
-    const detail = `only Node's permission model. ${isolation.reason}`;
+    const detail = `only Node's permission model. ${reasonOf(isolation.reason)}`;
     if (sandbox === 'node') return ok('sandbox', detail);
     return warning('sandbox', detail, 'Install bubblewrap, and allow user namespaces to it.');
   } catch (error) {

@@ -162,11 +162,11 @@ function parameterHtml(page: Page, parameter: Parameter, room: Room): Html {
   return rowHtml(
     page,
     { label: { code: parameter.name }, isRequired: parameter.isRequired, schema: parameter.schema ?? true },
+    roomFor(Math.min(20, room.named)),
     {
       description: parameter.description,
       flags: parameter.isDeprecated ? ['deprecated'] : [],
       extra: examplesHtml(parameter.examples),
-      room: roomFor(Math.min(20, room.named)),
     },
   );
 }

@@ -101,23 +101,12 @@ function viewWithin(
   return { ...view, folded: 0 };
 }
 
-/**
- * One parameter, header or property as an `<li>`. `flags` and `extra` are shown in addition to
- * those of the schema.
- */
-export function rowHtml(
-  page: Page,
-  row: SchemaRow,
-  {
-    description = '',
-    flags = [],
-    extra = nothing,
-    room = roomFor(0),
-  }: { description?: string; flags?: string[]; extra?: Html; room?: Room } = {},
-): Html {
-  return line(page, row, undefined, 0, room, { description, flags, extra });
+/** One parameter or header as an `<li>`. */
+export function rowHtml(page: Page, row: SchemaRow, room: Room, beside: Beside): Html {
+  return line(page, row, undefined, 0, room, beside);
 }
 
+/** What is shown in addition to the schema. */
 interface Beside {
   description: string;
   flags: string[];
