@@ -38,7 +38,7 @@ export function backupCommand(): Command {
 function ownKeysIn(folder: string): { path: string; use: string }[] {
   return [
     { path: join(folder, '.secret-key'), use: 'opens the secrets in the store' },
-    { path: join(folder, '.log-key'), use: 'signs the public log, which cannot go on without it' },
+    { path: join(folder, '.log-key'), use: 'signs the public log, which cannot continue without it' },
   ].filter(({ path }) => existsSync(path));
 }
 

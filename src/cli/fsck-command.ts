@@ -130,7 +130,7 @@ function readHeads(file: string): Head[] {
 export function printLostKey(key: Checked['lostKey']): void {
   if (key !== null)
     complain(
-      `The key of the public log (${key}) is not here. Copy .log-key into the data folder before a server starts: without it the log cannot go on.`,
+      `The key of the public log (${key}) is not here. Copy .log-key into the data folder before a server starts: without it the log cannot continue.`,
     );
 }
 

@@ -309,7 +309,7 @@ function fillWitnesses(given: Config['publicLog']['witnesses'] = []): Config['pu
     if (parseVerifierKey(key)?.algorithm !== 'cosignature')
       throw new RegistryError(
         'malformed',
-        `publicLog.witnesses[${index}].key is not the Ed25519 verifier key of a witness: ${JSON.stringify(key)}. Ask whoever runs the witness for it.`,
+        `publicLog.witnesses[${index}].key is not the Ed25519 verifier key of a witness: ${JSON.stringify(key)}. Ask the operator of the witness for it.`,
       );
   return given.map(({ url, key }) => ({ url: url.replace(/\/+$/, ''), key }));
 }

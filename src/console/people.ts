@@ -89,7 +89,7 @@ export const memberCodes: FormCodes = {
   '/organizations/new': {
     show: ({ body }) => ({
       title: `@${String(body['organization'])} is there`,
-      lead: 'What you may do in it counts here at once, and elsewhere from your next sign-in.',
+      lead: 'Your rights in it apply here at once, and elsewhere from your next sign-in.',
       actions: [
         { text: 'Publish a document', href: `/console/new?org=${String(body['organization'])}`, isMain: true },
         { text: 'Its members', href: `/console/${String(body['organization'])}/members` },

@@ -47,8 +47,8 @@ export async function showDevice(
     sendDevice(request, {
       title: `Give “${name}” a key?`,
       lead: [
-        `A program asks for a key of yours. It may then do this in your name: ${scopes.join(', ')}, in ${where}.`,
-        `It asked from the address ${address ?? 'of this computer'}, ${timeCell(askedAt).text}, and must show the code ${code.toUpperCase()}. If you did not start it yourself just now, refuse: whoever sent you here would get your rights.`,
+        `A program requests a personal key. It may then do this in your name: ${scopes.join(', ')}, in ${where}.`,
+        `The request came from the address ${address ?? 'of this computer'}, ${timeCell(askedAt).text}, and the program must show the code ${code.toUpperCase()}. If you did not start it yourself just now, refuse: the person who sent you here would get your rights.`,
       ],
       submit: 'Give it a key',
       check: 'Refuse',
@@ -107,7 +107,7 @@ const rhythms = { once: 'at once', daily: 'once a day', weekly: 'once a week' } 
 export const watchList: ListCode<'listMyWatches'> = {
   async lead({ context, session: { principal } }) {
     const to = await addressOf(context.registry, `user:${principal.kind === 'key' ? '' : principal.id}`);
-    if (to === null) return 'Your identity provider has not said where to send mail.';
+    if (to === null) return 'Your identity provider sent no usable mail address.';
     return `Mail goes to ${to}, about what you may read when it is sent.`;
   },
   rows: (items, request) =>

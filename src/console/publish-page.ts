@@ -116,7 +116,7 @@ export function verdictOf({
   const [, stated] = /^(.+)\+\d+$/.exec(version) ?? [];
   const isRevised = stated !== undefined && asked === '' && !text.includes(version);
   const why = isRevised
-    ? ` The document says ${stated}, which is published with other content and never changes. For a version of its own, raise the version in the document.`
+    ? ` The document says ${stated}, which is published with other content and never changes. To publish a new version, raise the version in the document.`
     : '';
   return { text: `This can be published, as version ${version}.${why}`, tone: 'good' };
 }

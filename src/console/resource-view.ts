@@ -88,7 +88,7 @@ export const resourcePage: Page = {
 };
 
 const versionsLead =
-  'Deprecate warns whoever reads a version. Yank keeps it for whoever names it, and ranges and latest pass it over. Withdraw deletes its bytes for everybody.';
+  'Deprecate warns readers of a version. Yank keeps it for readers who pin it; ranges and latest skip it. Withdraw deletes its bytes for everybody.';
 
 async function usersSection(request: ConsoleRequest, target: Coordinate): Promise<Section> {
   const { body } = await perform(request, 'list{one}Dependants', { query: { limit: '10' } });

@@ -11,8 +11,8 @@ const inFindings = {
 } as const;
 const inBreaks = { none: 'are allowed', semver: 'need a higher major version', strict: 'need an exemption' } as const;
 const inImpact = {
-  none: 'whom a new version breaks is not looked at',
-  warn: 'checks say whom a new version breaks',
+  none: 'broken users of a new version are not checked',
+  warn: 'checks list the broken users of a new version',
   block: 'a version that breaks one that uses it is rejected',
 } as const;
 const inApproval = {
@@ -73,7 +73,7 @@ export const settingsPage: Page = {
         },
         {
           title: 'Teams',
-          lead: 'Who owns APIs, schemas and rulesets, and how to reach them. The configuration of the registry says it.',
+          lead: 'Contacts of the owners of APIs, schemas and rulesets. They come from the configuration of the registry.',
           columns: ['Owner', 'Name', 'Mail', 'Chat', 'On call'],
           rows: Object.entries(body.teams).map(([name, { title = '', mail, chat, onCall }]) => ({
             cells: [

@@ -246,7 +246,7 @@ function withSecret(registry: Registry, webhook: Generation<Webhook>): WithSecre
 function checkedUrl(registry: Registry, text: string): string {
   const isShortened = text.includes('…');
   const read = isShortened
-    ? { fault: 'must be the whole address, not as it is shown' }
+    ? { fault: 'must be the whole address, not the shortened one' }
     : readEndpointUrl(registry, text);
   if ('url' in read) return read.url.href;
   throw invalidMember('/url', read.fault);

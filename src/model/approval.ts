@@ -100,7 +100,7 @@ export function decidersText(approvers: readonly string[], authors: readonly str
 }
 
 /** Who decides where nobody else can be told from its authors. */
-export const operatorDecides = 'Whoever runs the registry decides, with stele approvals approve.';
+export const operatorDecides = 'The operator decides, with stele approvals approve.';
 
 /** What an approval makes the latest version. Empty: an old record does not say. */
 export function latestText(version: string, latest: string | null): string {

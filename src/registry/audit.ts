@@ -221,7 +221,7 @@ async function changesOf(
   if (isIn(newest)) return newest;
   throw new RegistryError(
     'gone',
-    'This registry does not have the changes before this cursor any more: it was set back to an earlier state. Start again without a cursor, and read everything anew.',
+    'This registry does not have the changes before this cursor any more: it was restored to an earlier state. Start again without a cursor.',
   );
 }
 

@@ -179,7 +179,7 @@ async function checkOneLog(check: Check, log: string, witnesses: Witnesses): Pro
     check.reached.set(log, sealed.sequence);
     const against = witnesses.against(log, sealed);
     if (against !== null)
-      damaged(entryKey(log, sealed.sequence), `${against} tells of another entry ${sealed.sequence}.`);
+      damaged(entryKey(log, sealed.sequence), `${against} records another entry ${sealed.sequence}.`);
     for (const { name, owner, value } of itemsOfLog(sealed)) {
       const version = value as Version;
       owners.getOrInsertComputed(owner, () => new Map<string, Version>()).set(name, version);
@@ -195,7 +195,7 @@ async function checkOneLog(check: Check, log: string, witnesses: Witnesses): Pro
   if (beyond !== null)
     checked.damages.push({
       key: entryKey(log, newest + 1),
-      detail: `The log lost its entries after ${newest}: ${beyond.where} tells of entry ${beyond.sequence}.`,
+      detail: `The log lost its entries after ${newest}: ${beyond.where} records entry ${beyond.sequence}.`,
       lostOf: log,
     });
   for (const [owner, versions] of owners) await checkVersions(check, owner, versions);

@@ -55,7 +55,7 @@ async function readInHistory<T>(
     if (here !== null) return here;
     await mirror.fetchHistory(await call.connect(), target);
     const fetched = await read();
-    if (fetched === null) throw new Error('The mirror lost what was fetched.');
+    if (fetched === null) throw new Error('The mirror lost fetched objects.');
     return fetched;
   }
   return mending(repository, call.signal, attempt, () => mirror.delete());

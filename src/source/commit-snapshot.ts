@@ -53,7 +53,7 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
       if (!objects.has(target.commit)) {
         await mirror.fetchCommit(await call.connect(), target);
         await look([target.commit], call.signal);
-        if (!objects.has(target.commit)) throw new Error('The mirror lost what was fetched.');
+        if (!objects.has(target.commit)) throw new Error('The mirror lost fetched objects.');
       }
       return work();
     }
@@ -94,7 +94,7 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
     const wanted = absent();
     await mirror.fetchBlobs(await call.connect(), wanted, target);
     await look(wanted, call.signal);
-    if (absent().length > 0) throw new Error('The mirror lost what was fetched.');
+    if (absent().length > 0) throw new Error('The mirror lost fetched objects.');
   }
 
   async function readBlobs(call: RemoteCall, ids: readonly string[]): Promise<Map<string, Buffer>> {

@@ -146,7 +146,7 @@ export async function assertNoWayPast(
     const refuse = (why: string) => {
       const was = isOfFile ? 'is published' : asNext ? 'is what was published' : 'may be what was published';
       const advice = `Keep the slug until it is approved, or have an administrator create and connect ${name}.`;
-      const message = `${path} ${was} as ${formatCoordinate(each)}, which wants approval, and ${why}. ${advice}`;
+      const message = `${path} ${was} as ${formatCoordinate(each)}, which requires approval, and ${why}. ${advice}`;
       return new RegistryError('conflict', message);
     };
     if (!isOfFile && asNext && !(await isAlike(registry, former, (await asNext(each)).compiled))) continue;

@@ -556,7 +556,7 @@ test('update does not go back to an older version, unless the locked one was yan
   await writeFile(one.file(lockName), locked);
   expect(await one.run('update')).toMatchObject({
     code: 1,
-    stderr: `not updated money.json: ${registry.url} says that ^1 means 1.4.0, which is older than 1.5.0. It was left as it is. If you want the older one: stele add @acme/schemas/money@1.4.0\n`,
+    stderr: `not updated money.json: ${registry.url} says that ^1 means 1.4.0, which is older than 1.5.0. The file was not changed. For the older one: stele add @acme/schemas/money@1.4.0\n`,
   });
   expect(await one.text(lockName)).toBe(locked);
   status = { state: 'yanked', reason: 'Wrong sums.' };

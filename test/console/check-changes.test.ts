@@ -41,7 +41,7 @@ test('the check before publishing shows what changes against the version before,
 test('the check says why a label got a number', async () => {
   const { text } = await send(documentWith('1.1.0', ['/charges', '/other']), 'check');
   expect(textOf(text, 'good')).toBe(
-    'This can be published, as version 1.1.0+2. The document says 1.1.0, which is published with other content and never changes. For a version of its own, raise the version in the document.',
+    'This can be published, as version 1.1.0+2. The document says 1.1.0, which is published with other content and never changes. To publish a new version, raise the version in the document.',
   );
   const own = await send(documentWith('1.1.0+7', ['/charges', '/other']), 'check');
   expect(textOf(own.text, 'good')).toBe('This can be published, as version 1.1.0+7.');

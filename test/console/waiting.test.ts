@@ -85,7 +85,7 @@ test('an approval says what it reaches, who may decide, and what becomes latest'
   expect(text).toContain('GET /accounts was removed.');
   expect(text).toMatch(/data-name="Reaches">\s*1 operation <span class="more">GET \/accounts/);
   expect(text).toContain('If approved, 2.0.0 becomes the latest version.');
-  expect(text).toContain('Whoever runs the registry decides, with stele approvals approve.');
+  expect(text).toContain('The operator decides, with stele approvals approve.');
 });
 
 test('the check before publishing lists the breaks, also where they wait for approval', async () => {

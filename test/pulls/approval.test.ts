@@ -188,8 +188,8 @@ describe('a breaking change of a resource that wants approval', () => {
       'Only a person',
     ],
     ['who may only publish', personOf(bob, 'publish'), 'scope approve'],
-    ['who may only read', personOf(bob, 'read'), 'nothing held'],
-    ['a stranger', { ...approver, organizations: {} }, 'nothing held'],
+    ['who may only read', personOf(bob, 'read'), 'No held version has this id'],
+    ['a stranger', { ...approver, organizations: {} }, 'No held version has this id'],
   ] as [string, Principal, string][])('is not approved by %s', async (_, principal, why) => {
     const { registry, push, sync, decideAs, held } = await scene();
     await signIn(registry, { id: 'x', name: ' ann lee' });
@@ -197,7 +197,7 @@ describe('a breaking change of a resource that wants approval', () => {
     await sync();
     await expect(decideAs(principal, 'approved')).rejects.toThrow(why);
     const [waiting] = await held();
-    const mayPublish = !why.includes('nothing');
+    const mayPublish = !why.includes('No held');
     expect((await listHeld(registry, principal, 'acme')).length).toBe(mayPublish ? 1 : 0);
     expect((await openPreview(registry, principal, waiting!.held.preview!)) !== null).toBe(mayPublish);
   });
@@ -331,7 +331,7 @@ describe('a breaking change of a resource that wants approval', () => {
     const { registry, source, sync, decideAs } = await scene();
     source.push(url, tree(breaks), { people: [{ name: 'al', email: 'ann@home.test' }] });
     await sync();
-    await expect(decideAs(personOf(ann, 'admin'), 'approved')).rejects.toThrow('al wrote it, and that may be you');
+    await expect(decideAs(personOf(ann, 'admin'), 'approved')).rejects.toThrow('al is an author, and may be you');
     await expect(decideAs(personOf({ name: 'Stranger' }, 'approve'), 'approved')).rejects.toThrow('Sign in again');
     await signIn(registry, { id: 'Al', name: 'Ann B.', email: 'ann@home.test' });
     await decideAs(personOf(ann, 'admin'), 'approved');
@@ -488,9 +488,9 @@ describe('a breaking change of a resource that wants approval', () => {
     expect((await sync()).documents).toMatchObject([{ outcome: 'waiting' }]);
     const [waiting] = await held();
     const why = await whyNotDecide(registry, approver, waiting!);
-    expect(why).toBe('Nothing says who wrote it: no commit changed its files, or their authors cannot be read. Whoever runs the registry decides, with stele approvals approve.'); // prettier-ignore
+    expect(why).toBe('Its authors are unknown: no commit changed its files, or their authors cannot be read. The operator decides, with stele approvals approve.'); // prettier-ignore
     expect(decidersText(await approversOf(registry, waiting!), waiting!.held.authors.map(nameOfAuthor))).toBe(
-      'Whoever runs the registry decides, with stele approvals approve.',
+      'The operator decides, with stele approvals approve.',
     );
     await decideAs({ kind: 'operator', id: 'test' }, 'approved');
     expect((await sync()).documents).toMatchObject([{ outcome: 'published' }]);
@@ -570,7 +570,7 @@ describe('a breaking change of a resource that wants approval', () => {
 
   test.each([
     ['not approved by who started the job', { startedBy: 'ann-lee' }, 'You wrote it'],
-    ['approved by nobody if nothing says who started the job', {}, 'Nothing says who wrote it'],
+    ['approved by nobody if nothing says who started the job', {}, 'Its authors are unknown'],
   ])('that a job of CI uploads is %s', async (_, more, why) => {
     const { registry, decideAs } = await scene();
     const job = {
@@ -727,7 +727,7 @@ describe('a file whose resource wants approval', () => {
         expect(await findResource(registry, other)).toBeNull();
       }
       const detail = expect.stringMatching(
-        /pay\.yaml is published as @acme\/apis\/pay, which wants approval/,
+        /pay\.yaml is published as @acme\/apis\/pay, which requires approval/,
       ) as string;
       expect((await listRepositories(registry))[0]!.documents['pay.yaml']).toMatchObject({
         outcome: 'conflict',

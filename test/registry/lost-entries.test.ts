@@ -219,7 +219,7 @@ test('a backup of a store that lost its newest entries says so', async () => {
   expect(damages).toEqual([
     {
       key: newest,
-      detail: expect.stringMatching(/^The log lost its entries after 2: work\/heads\/@acme\/\d+ tells of entry 3\.$/),
+      detail: expect.stringMatching(/^The log lost its entries after 2: work\/heads\/@acme\/\d+ records entry 3\.$/),
     },
   ]);
 });

@@ -86,7 +86,7 @@ async function reportTo({ contracts }: OpenLock, consumer: string): Promise<void
   ]);
   const registry = trustedRegistry()?.replace(/\/+$/, '');
   if (registry === undefined)
-    throw new RegistryError('malformed', 'Set STELE_REGISTRY to the registry that --report tells.');
+    throw new RegistryError('malformed', 'Set STELE_REGISTRY to the registry that receives the report.');
   const used = contracts.filter((each) => each.registry === registry);
   const report = used.map(({ contract, range, version, digest }) => ({ contract, range, version, digest }));
   const client = await openRegistryAt(registry, null);

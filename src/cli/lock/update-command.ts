@@ -89,7 +89,7 @@ async function findMoves(
       if (version === before.version && sha256 !== before.sha256)
         throw new RegistryError(
           'refused',
-          `${before.registry} has other bytes for ${before.contract}@${version} than ${before.path}: locked sha256:${before.sha256}, there sha256:${sha256}. It was left as it is. Ask who runs that registry.`,
+          `${before.registry} has other bytes for ${before.contract}@${version} than ${before.path}: locked sha256:${before.sha256}, there sha256:${sha256}. The file was not changed. Ask the operator of that registry.`,
         );
       if (version === before.version) return null;
       const [found, had] = [version, before.version].map(parseSemanticVersion);
@@ -99,7 +99,7 @@ async function findMoves(
       if (isOlder && status === null)
         throw new RegistryError(
           'refused',
-          `${before.registry} says that ${before.range} means ${version}, which is older than ${before.version}. It was left as it is. If you want the older one: stele add ${before.contract}@${version}`,
+          `${before.registry} says that ${before.range} means ${version}, which is older than ${before.version}. The file was not changed. For the older one: stele add ${before.contract}@${version}`,
         );
       const after = { ...before, version, digest, sha256 };
       await assertReplaceable(lock, before.path, before, sha256);

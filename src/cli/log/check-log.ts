@@ -281,7 +281,7 @@ export function readLogState(registry: string): LogState | null {
     return state as unknown as LogState;
   throw new RegistryError(
     'malformed',
-    `${file} is damaged. It says what was seen of the public log of ${registry}. Restore it, or remove it to begin anew.`,
+    `${file} is damaged. It says what was seen of the public log of ${registry}. Restore it, or remove it to start again.`,
   );
 }
 

@@ -182,7 +182,7 @@ export async function importVersions(kind: string, from: string, repository: str
     input: Buffer.concat([...streamOf(versions)]),
     stdio: ['pipe', 'inherit', 'inherit'],
   });
-  if (status !== 0) throw new RegistryError('malformed', `git could not make ${repository}. What it wrote says why.`);
+  if (status !== 0) throw new RegistryError('malformed', `git could not make ${repository}. Its output says why.`);
   execFileSync('git', ['-C', repository, 'checkout', '--quiet', 'main']);
   const names = new Set(versions.map(({ name }) => name));
   return { repository, documents: names.size, versions: versions.length, left };

@@ -66,7 +66,7 @@ function summarize(checks: readonly DoctorCheck[]): string {
 
 /** `stele operator link`: what `stele serve` prints when it starts, for whoever has the data folder. */
 export function operatorCommand(): Command {
-  const operator = new Command('operator').description('What whoever runs a registry needs.');
+  const operator = new Command('operator').description('For the operator of a registry.');
   operator
     .command('link')
     .description('Print a new link that signs in the operator, once, within a day.')

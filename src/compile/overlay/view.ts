@@ -108,7 +108,7 @@ function parseQuietly(...given: Parameters<typeof parseFile>): ReturnType<typeof
 
 /** The problem without its words and its pointer, for who may read the view and not its file. */
 function quietly({ rule, severity, file, line, column }: Problem): Problem {
-  const message = `The file fails the check ${rule}. "stele lint" says why: of what a view may leave out nothing is quoted.`;
+  const message = `The file fails the check ${rule}. "stele lint" says why. Nothing is quoted here, because the view may leave it out.`;
   return { rule, severity, file, line, column, pointer: '', message };
 }
 

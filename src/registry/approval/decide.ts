@@ -74,7 +74,7 @@ export async function whyNotDecide(
 ): Promise<string | null> {
   if (!isAllowed(principal, 'approve', { org: resource.org, resource })) return 'This needs the scope approve.';
   if (principal.kind !== 'user' && principal.kind !== 'operator')
-    return 'Only a person decides: sign in, or send a key of your own. The key of an organization is nobody’s.';
+    return 'Only a person can decide: sign in, or use a personal key. The key of an organization belongs to nobody.';
   if (principal.kind === 'operator') return null;
   const person = (await registry.refs.read<Person>(personRef(formatPrincipal(principal))))?.value;
   if (person === undefined) return 'Sign in again: the registry does not know your name, and cannot tell who wrote it.';
@@ -82,8 +82,8 @@ export async function whyNotDecide(
   if (compared === 'another') return null;
   if (compared === 'author') return 'You wrote it. Somebody else has to decide.';
   if (compared.unknown === nobody)
-    return `Nothing says who wrote it: no commit changed its files, or their authors cannot be read. ${operatorDecides}`;
-  return `${compared.unknown} wrote it, and that may be you: no account that signed in here in the last 180 days has this name or address. Ask the author to sign in once, or whoever runs the registry to decide.`;
+    return `Its authors are unknown: no commit changed its files, or their authors cannot be read. ${operatorDecides}`;
+  return `${compared.unknown} is an author, and may be you: nobody with this name or address signed in here in the last 180 days. The author must sign in once, or the operator decides.`;
 }
 
 const maxApprovers = 10;
@@ -119,7 +119,8 @@ export async function decide(
   author: Author,
 ): Promise<HeldHere> {
   const found = await findHeld(registry, principal, org, id);
-  if (found === null) throw new RegistryError('not_found', 'There is nothing held with this id, or no more.');
+  if (found === null)
+    throw new RegistryError('not_found', 'No held version has this id. It may have been published, or have expired.');
   const why = await whyNotDecide(registry, principal, found);
   if (why !== null) throw new RegistryError('forbidden', why);
   const { resource, held } = found;

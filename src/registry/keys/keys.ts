@@ -314,6 +314,6 @@ export async function assertAdministered(
   const keys = (await listKeys(registry, org)).filter((key) => isUsable(key, registry.expiryTime));
   const isKey = keys.some((key) => key.id === id);
   if (isKey && keys.some((key) => key.id !== id && administers(key))) return;
-  const message = `Nobody else administers @${org}: afterwards only the operator could give rights in it. Repeat with \`last\` to do it all the same.`;
+  const message = `Nobody else administers @${org}: afterwards only the operator could give rights in it. Repeat with \`last\` to do it anyway.`;
   throw new RegistryError('conflict', message);
 }

@@ -35,7 +35,7 @@ export async function createPersonalKey(
 ): Promise<{ key: Key; text: string }> {
   const { login } = registry.config;
   if (login === null)
-    throw new RegistryError('forbidden', 'This registry has no identity provider, so nobody has keys of their own.');
+    throw new RegistryError('forbidden', 'This registry has no identity provider, so there are no personal keys.');
   const { days } = login.personalKeys;
   const now = registry.expiryTime().getTime();
   const end = new Date(now + days * day).toISOString();

@@ -64,7 +64,7 @@ export async function addressOf({ refs }: Pick<Registry, 'refs'>, actor: string)
 export async function createWatch(registry: Registry, actor: string, given: NewWatch, author: Author): Promise<Watch> {
   if (registry.config.mail === null) throw new RegistryError('conflict', 'This registry sends no mail. Use a feed.');
   if ((await addressOf(registry, actor)) === null)
-    throw new RegistryError('conflict', 'Your identity provider has not said where to send mail. Use a feed.');
+    throw new RegistryError('conflict', 'Your identity provider sent no usable mail address. Use a feed.');
   if (given.resources?.some((glob) => !isResourceGlob(glob)))
     throw invalidMember('/resources', 'has a pattern that is not valid');
   const id = attemptId(author) ?? newId(registry);

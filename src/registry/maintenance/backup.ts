@@ -42,7 +42,7 @@ function lostEntries({ heads, damages }: Copied, told: readonly ReturnType<typeo
     const newest = heads.find((each) => each.log === log)?.sequence ?? 0;
     const folder = log === treeName ? treeFolder : `log/${log}/`;
     if (head.sequence <= newest || damages.some(({ key }) => key.startsWith(folder))) return [];
-    const detail = `The log lost its entries after ${newest}: ${headKey(head)} tells of entry ${head.sequence}.`;
+    const detail = `The log lost its entries after ${newest}: ${headKey(head)} records entry ${head.sequence}.`;
     return [{ key: log === treeName ? treeFolder : entryKey(log, newest + 1), detail }];
   });
 }

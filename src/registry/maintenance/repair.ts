@@ -94,7 +94,7 @@ async function giveUpComparisons(
     change: { ...author, action: `forget comparisons of ${[...digests.keys()].join(', ')}: stored bytes were lost` },
   }));
   if (isDone)
-    reportAll('given up', 'Its lost comparison was removed from its record. It is compared again when asked for.');
+    reportAll('given up', 'Its lost comparison was removed from its record. Stele compares it again on request.');
   else reportAll('left', `${logIsDamaged}, so its lost comparison cannot be removed from its record.`);
 }
 
@@ -287,7 +287,7 @@ export async function acceptLoss(
     }
   }
   if (until === 0)
-    throw new RegistryError('conflict', `Nothing tells that the log ${log} lost entries after ${sequence}.`);
+    throw new RegistryError('conflict', `Nothing shows that the log ${log} lost entries after ${sequence}.`);
   const lost =
     tree === null
       ? `entries ${Math.min(sequence + 1, until)} to ${until} of the log ${log}`
@@ -298,7 +298,7 @@ export async function acceptLoss(
   }));
   const about =
     tree !== null
-      ? ' Consumers who saw them will refuse what this log says from now on: tell them.'
+      ? ' Consumers who saw them will reject this log from now on: tell them.'
       : answers === 0
         ? ''
         : ` ${answers} answers to requests were in them: repeated, these are performed again.`;

@@ -156,7 +156,7 @@ async function appendOf(registry: Registry, tree: TreeLog, org: string, options:
     const goesOn = await orSkip(registry, org, () => continues(registry, org, from > known ? written : null, from));
     if (goesOn === null) return true;
     if (!goesOn && written.entry > 0)
-      registry.log('warn', 'the public log tells of entries that the log of an organization does not have', {
+      registry.log('warn', 'the public log records entries that the log of an organization does not have', {
         org,
         entry: written.entry,
       });

@@ -83,7 +83,7 @@ async function askWitness(url: string, vkey: string, checkpoint: Checkpoint, nod
       throw new Error(`${url} answered ${response.status}: ${text.slice(0, 200).trim()}`);
     old = Number(size);
   }
-  throw new Error(`${url} has others that go on with the log at the same time.`);
+  throw new Error(`${url} receives checkpoints of this log from others at the same time.`);
 }
 
 /**

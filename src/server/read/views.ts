@@ -116,7 +116,7 @@ export async function sendManifest(read: ReadRequest, granted: GrantedVersion, l
 export async function sendAttestation(read: ReadRequest, granted: GrantedVersion, lifetime: Lifetime): Promise<void> {
   const attestation = await attest(read.context.registry, granted);
   if (attestation === null)
-    throw new RegistryError('not_found', 'This registry signs nothing: it has no address of its own, or no key.');
+    throw new RegistryError('not_found', 'This registry signs nothing: it has no url, or no key.');
   await sendVersionView(read, granted, lifetime, attestation.envelope);
 }
 

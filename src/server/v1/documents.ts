@@ -146,8 +146,7 @@ async function toldOfTag(
   return { version: null, ...(compared && { detail: changesInWords(compared.changes) }) };
 }
 
-const onlyBySync =
-  'Exemptions count where the registry follows the repository. "stele publish" would be rejected: it has none.';
+const onlyBySync = 'Exemptions apply only to documents from git. "stele publish" would be rejected: it has none.';
 
 /** A user as described in the API. */
 function userRecord(user: ImpactOnUser): object {

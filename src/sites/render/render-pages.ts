@@ -109,7 +109,7 @@ function unknownMarkup(markup: string): string {
   return `${markup} is left out, ${text}. Pages are Markdown: write it as Markdown, or link to it.`;
 }
 
-const tooDeep = `Lists, quotes and boxes stand in each other more than ${maxNesting} levels deep here (a list counts twice). What is deeper is shown as text.`;
+const tooDeep = `Lists, quotes and boxes are nested more than ${maxNesting} levels deep here (a list counts twice). Deeper content is shown as text.`;
 const secondReference = 'A page can embed one whole reference. Move this one to its own page.';
 const unclearEmbed =
   'This line embeds nothing. Write `::reference @acme/apis/payments` or `::operation @acme/apis/payments GET /path`, on a line outside of lists and quotes.';

@@ -207,11 +207,11 @@ export async function repairLog(
 }
 
 function lostFor(log: string, end: number): string {
-  return `No copy has it. To go on without it and what came after it, stop all servers and use --accept-loss ${log}:${end}.`;
+  return `No copy has it. To continue without it and what came after it, stop all servers and use --accept-loss ${log}:${end}.`;
 }
 
 function nowhere(log: string, sequence: number): string {
-  return `No copy has it. To go on with what stands before it, back the store up and restore the backup with --to ${log}:${sequence - 1}.`;
+  return `No copy has it. To continue with the state before it, back up the store and restore the backup with --to ${log}:${sequence - 1}.`;
 }
 
 /** Whether an entry stands after another; true where the one before is not known. */

@@ -76,7 +76,7 @@ export async function checkTree(
   for (const { sequence: size, digest, where } of heads) {
     if (size <= end) {
       if (digest !== null && size > 0 && sizes.get(size) !== digest)
-        damaged({ key: position.last ? batchKey(position.last) : treeFolder, detail: `${where} tells of another tree of ${size} leaves.` }); // prettier-ignore
+        damaged({ key: position.last ? batchKey(position.last) : treeFolder, detail: `${where} records another tree of ${size} leaves.` }); // prettier-ignore
     } else if (isWhole) {
       const detail = `The public log lost its leaves after ${end}: ${where} tells of ${size}.`;
       damaged({ key: batchKey(position), detail, lostOf: treeName });
@@ -152,7 +152,7 @@ export async function repairTree(bucket: Bucket, from: Bucket | null, report: Re
 
 function noCopy(position: TreePosition): string {
   const end = `${treeName}:${treeSizeOf(position)}`;
-  return `No copy has it. To go on without it and what came after it, stop all servers and use --accept-loss ${end}.`;
+  return `No copy has it. To continue without it and what came after it, stop all servers and use --accept-loss ${end}.`;
 }
 
 async function areCosignatures(bucket: Bucket, key: string): Promise<boolean> {

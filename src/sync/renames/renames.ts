@@ -80,7 +80,7 @@ export function createRenames(
   }
 
   async function detach({ org, url, branch }: Repository, host: Host, { name }: FoundRepository): Promise<void> {
-    const detail = `The repository was moved to ${name} on ${host.name}, of another owner that is not followed. Published versions stay. To go on with it there, follow it by its new URL.`;
+    const detail = `The repository was moved to ${name} on ${host.name}, whose owner is not followed. Published versions stay. To continue, follow its new URL.`;
     await registry.refs.update<Repository>(repositoryRef(org, repositoryId(url, branch)), (current) => {
       const value = current!.value;
       if (value.movedTo === name || value.gone) return null;

@@ -93,7 +93,7 @@ describe('a damaged tree', () => {
     expect((await fsck(registry)).damages).toEqual([
       {
         key: batches.at(-1),
-        detail: expect.stringMatching(/^work\/heads\/tree\/\d{15} tells of another tree of 9 leaves\.$/),
+        detail: expect.stringMatching(/^work\/heads\/tree\/\d{15} records another tree of 9 leaves\.$/),
       },
     ]);
     await expect(restart()).rejects.toMatchObject(corrupt);
