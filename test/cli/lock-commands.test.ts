@@ -641,6 +641,25 @@ async function forward(registry: string, path: string, response: ServerResponse)
   response.writeHead(answer.status, location === null ? {} : { location }).end(Buffer.from(await answer.arrayBuffer()));
 }
 
+test('update leaves a version that was withdrawn, also where nobody has its bytes any more', async () => {
+  await using registry = await listen((request, response) => {
+    if (request.url!.includes('@1.4.0.json')) return void response.writeHead(410).end('{"detail":"Withdrawn."}');
+    void fetch(world.registry + request.url!, { headers: { accept: request.headers.accept! } }).then(async (answer) =>
+      response.writeHead(answer.status).end(Buffer.from(await answer.arrayBuffer())),
+    );
+  });
+  const one = await consumerOfMoney();
+  await writeFile(one.file(lockName), (await one.text(lockName)).replace(world.registry, registry.url));
+  await rm(one.file('schemas/money.json'));
+  await rm(one.cache, { recursive: true });
+  expect(await one.run('update')).toEqual({
+    code: 0,
+    stdout:
+      'updated schemas/money.json: @acme/schemas/money 1.4.0 → 1.5.0 (^1)\nWhat changed is not known: 1.4.0 is gone.\n',
+    stderr: '',
+  });
+});
+
 test('outdated and update have a row for each contract, whatever one version or registry does', async () => {
   const gone = await listen((_request, response) => void response.end());
   const one = await consumerOfMoney();

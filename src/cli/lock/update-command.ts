@@ -11,7 +11,7 @@ import { formatDiff } from '../check/finding-formats.ts';
 import { Command } from 'commander';
 import type { Comparison } from '../../model/comparison.ts';
 import { parseSelector } from '../../model/address.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { insteadOf, RegistryError } from '../../model/errors.ts';
 import { compareSemanticVersions, parseSemanticVersion } from '../../model/label.ts';
 import type { LockedContract } from '../../model/lock.ts';
 import { complain, print, printJson, withProgressUnless } from '../output.ts';
@@ -23,7 +23,8 @@ interface Moved {
   after: LockedContract;
   /** Why it goes back, as it is printed. */
   because: string;
-  comparison: Comparison;
+  /** Null: the bytes of the version before are gone. */
+  comparison: Comparison | null;
   bytes: Uint8Array;
 }
 
@@ -62,7 +63,8 @@ export function updateCommand(): Command {
         print(
           `updated ${after.path}: ${after.contract} ${before.version} → ${after.version} (${after.range})${because}`,
         );
-        print(formatDiff(comparison, 'text', { before: before.path, after: after.path }));
+        if (comparison === null) print(`What changed is not known: ${before.version} is gone.`);
+        else print(formatDiff(comparison, 'text', { before: before.path, after: after.path }));
       }
       if (moved.length + problems.length === 0) complain('Everything is up to date.');
     });
@@ -105,13 +107,13 @@ async function findMoves(
       await assertReplaceable(lock, before.path, before, sha256);
       const bytes = await contractBytes(after, trusted);
       await checkContracts(lock.folder, [after], { trusted, isFetched: () => true });
-      const old = await contractBytes(before, trusted, lock.folder);
+      const old = await contractBytes(before, trusted, lock.folder).catch(insteadOf('gone', null));
       return {
         before,
         after,
         because: status === null ? '' : `, since ${before.version} was ${status.state}: ${status.reason}`,
         bytes,
-        comparison: await compare({ entry: before, bytes: old }, { entry: after, bytes }),
+        comparison: old && (await compare({ entry: before, bytes: old }, { entry: after, bytes })),
       };
     };
     for (const before of entries) {
