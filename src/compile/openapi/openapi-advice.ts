@@ -20,12 +20,14 @@ export function adviseOpenapi(bundle: unknown, version: OpenapiVersion, isWhole:
   if (!isObject(bundle)) return findings;
   adviseSchemaObjects(bundle, version, note);
   if (!isWhole) return findings;
+  const { components, securityDefinitions } = bundle;
+  const schemes = version === '2.0' ? securityDefinitions : objectOf(components)['securitySchemes'];
   const document: Document = {
     root: bundle,
     version,
     note,
     ids: new Map(),
-    schemes: schemesOf(bundle, version),
+    schemes: new Set(Object.keys(objectOf(schemes))),
     listed: new Map(),
     looks: 0,
   };
@@ -70,18 +72,16 @@ function advisePaths(document: Document): void {
       if (target === null || !isObject(target.value)) continue;
       if (group === 'paths') {
         const shape = path.replace(/\{[^{}]*\}/g, '{}');
-        const twin = shapes.get(shape);
-        if (twin !== undefined && shape.includes('{}'))
+        const twin = shapes.getOrInsert(shape, path);
+        if (twin !== path && shape.includes('{}'))
           note('paths-identical', pointer, `The paths "${twin}" and "${path}" match the same URLs.`, 'key');
-        shapes.set(shape, twin ?? path);
       }
       const shared = parametersOf(document, target.value, target.pointer);
-      const names = group === 'paths' ? placeholdersOf(path) : null;
       for (const method of methods) {
         const operation = target.value[method];
         if (!isObject(operation)) continue;
         const at = joinPointer(target.pointer, method);
-        adviseOperation(document, operation, at, shared, names, path);
+        adviseOperation(document, operation, at, shared, group === 'paths' ? path : null);
         if (document.looks > maxVisits) return;
       }
     }
@@ -93,33 +93,24 @@ function adviseOperation(
   operation: JsonObject,
   pointer: string,
   shared: readonly Parameter[],
-  placeholders: readonly string[] | null,
-  path: string,
+  path: string | null,
 ): void {
   const { note, ids, root, version } = document;
   const id = operation['operationId'];
-  if (typeof id === 'string') {
-    const first = ids.get(id);
-    if (first !== undefined && first !== pointer)
-      note('operation-id-twice', joinPointer(pointer, 'operationId'), `Another operation has the operationId "${id}".`);
-    else ids.set(id, pointer);
-  }
+  if (typeof id === 'string' && ids.getOrInsert(id, pointer) !== pointer)
+    note('operation-id-twice', joinPointer(pointer, 'operationId'), `Another operation has the operationId "${id}".`);
   adviseSecurity(document, operation, pointer);
   const declared = parametersOf(document, operation, pointer);
   document.looks += shared.length + declared.length;
   const replaced = new Set(declared.map(keyOf));
   const all = [...shared.filter((one) => !replaced.has(keyOf(one))), ...declared];
-  if (placeholders !== null) {
+  if (path !== null) {
+    const names = new Set([...path.matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name!));
     const given = new Set(all.filter((one) => one.in === 'path').map(({ name }) => name));
-    for (const name of placeholders)
-      if (!given.has(name))
-        note(
-          'path-parameter-missing',
-          pointer,
-          `The path has {${name}}, but no parameter in "path" has this name.`,
-          'key',
-        );
-    const names = new Set(placeholders);
+    for (const name of names.difference(given)) {
+      const message = `The path has {${name}}, but no parameter in "path" has this name.`;
+      note('path-parameter-missing', pointer, message, 'key');
+    }
     for (const one of all)
       if (one.in === 'path' && !names.has(one.name))
         note('path-parameter-unused', one.pointer, `The path "${path}" has no {${one.name}}.`);
@@ -134,12 +125,10 @@ function adviseOperation(
   const consumes = operation['consumes'] ?? root['consumes'];
   const file = forms.find(({ type }) => type === 'file');
   const isForm = (type: unknown) => type === 'multipart/form-data' || type === 'application/x-www-form-urlencoded';
-  if (file !== undefined && !(Array.isArray(consumes) && consumes.some(isForm)))
-    note(
-      'file-consumes',
-      file.pointer,
-      'An operation that takes a file must consume "multipart/form-data" or "application/x-www-form-urlencoded".',
-    );
+  if (file !== undefined && !(Array.isArray(consumes) && consumes.some(isForm))) {
+    const types = '"multipart/form-data" or "application/x-www-form-urlencoded"';
+    note('file-consumes', file.pointer, `An operation that takes a file must consume ${types}.`);
+  }
 }
 
 /** The parameters of a path item or an operation, with those that they refer to. Notes twins the first time. */
@@ -179,12 +168,6 @@ function adviseSecurity({ note, schemes }: Document, holder: JsonObject, pointer
   }
 }
 
-function schemesOf(root: JsonObject, version: OpenapiVersion): ReadonlySet<string> {
-  const { components, securityDefinitions } = root;
-  const schemes = version === '2.0' ? securityDefinitions : objectOf(components)['securitySchemes'];
-  return new Set(entriesOf(schemes).map(([name]) => name));
-}
-
 /** OpenAPI 3.0 limits the names of components in words only; later schemas check them. */
 function adviseNames({ root, version, note }: Document): void {
   if (version !== '3.0') return;
@@ -196,10 +179,6 @@ function adviseNames({ root, version, note }: Document): void {
         note('component-name', joinPointer('', 'components', group, name), message, 'key');
       }
   }
-}
-
-function placeholdersOf(path: string): string[] {
-  return [...path.matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name!);
 }
 
 /** The value, or what it refers to within the document. Null if that leads nowhere. */

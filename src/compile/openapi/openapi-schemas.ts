@@ -5,7 +5,7 @@ import { explainErrors, type SchemaFinding } from '../schema/schema-findings.ts'
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { joinPointer, pointerOf, type Way } from '../../model/pointer.ts';
 import { holdsOf } from '../../model/openapi-shape.ts';
-import { checkMeta, patternFailure } from '../schema/schema-check.ts';
+import { checkMeta, createCheckBy, patternFailure } from '../schema/schema-check.ts';
 import { dialectOf, dialects, subschemas } from '../schema/schema-dialect.ts';
 
 export type OpenapiVersion = '2.0' | '3.0' | '3.1' | '3.2';
@@ -93,9 +93,27 @@ function adviseRequired(schema: JsonObject, way: Way, note: Note): void {
 /** OpenAPI 3.1 §4.8.24 and 3.2 §4.26: the default for `$schema`. It adds annotations to 2020-12. */
 const base = /^https:\/\/spec\.openapis\.org\/oas\/3\.\d+\/dialect\//;
 
+const text = { type: 'string' };
+const yes = { type: 'boolean' };
+/** The values of the keywords that OpenAPI adds to JSON Schema. */
+const added = {
+  properties: {
+    discriminator: {
+      type: 'object',
+      required: ['propertyName'],
+      properties: { propertyName: text, mapping: { type: 'object' } },
+    },
+    externalDocs: { type: 'object', required: ['url'], properties: { url: text } },
+    xml: { type: 'object', properties: { name: text, namespace: text, prefix: text, attribute: yes, wrapped: yes } },
+  },
+};
+
+/** Compiled at its first use. */
+let checkAdded: ReturnType<typeof createCheckBy> = null;
+
 /**
- * Finds keywords of schemas that OpenAPI 3.1 and 3.2 leave to JSON Schema, whose value the
- * meta-schema of 2020-12 does not allow. A type that does not exist is an error of the document (`schema`). Does not look at schemas of another dialect.
+ * Finds keywords of schemas in OpenAPI 3.1 and 3.2 whose value the meta-schema of 2020-12, or OpenAPI's addition to
+ * it, does not allow. A type that does not exist is an error of the document (`schema`). Does not look at schemas of another dialect.
  */
 export function adviseSchemaObjects(root: unknown, version: OpenapiVersion, note: Note): void {
   if (version === '2.0' || version === '3.0' || !isObject(root)) return;
@@ -122,17 +140,16 @@ export function adviseSchemaObjects(root: unknown, version: OpenapiVersion, note
     seen.add(schema);
     if (!isKnown(schema['$schema'])) return;
     const outside = outsideOf(schema);
-    for (const { pointer: inside, message, on } of explainErrors(checkMeta(dialects['2020-12'], outside), outside))
+    checkAdded ??= createCheckBy(dialects['2020-12'], added)!;
+    const errors = [...checkMeta(dialects['2020-12'], outside), ...checkAdded(outside)];
+    for (const { pointer: inside, message, on } of explainErrors(errors, outside))
       note(/^\/type(?:\/|$)/.test(inside) ? 'schema' : 'schema-keyword', pointer() + inside, message, on);
     if (typeof schema['pattern'] === 'string' && patternFailure(schema['pattern']) !== null)
       note('schema-pattern', `${pointer()}/pattern`, 'The pattern is not a valid regular expression.');
-    if (schema['nullable'] === true)
-      note(
-        'schema-keyword',
-        `${pointer()}/nullable`,
-        `OpenAPI ${version} has no "nullable": it has no effect. Add "null" to "type".`,
-        'key',
-      );
+    if (schema['nullable'] === true) {
+      const message = `OpenAPI ${version} has no "nullable": it has no effect. Add "null" to "type".`;
+      note('schema-keyword', `${pointer()}/nullable`, message, 'key');
+    }
     const inside = subschemas(dialects['2020-12'], schema);
     for (const { path, schema: child } of inside) visitSchema(child, () => pointer() + path);
   }
