@@ -95,7 +95,7 @@ async function lookAtPages(): Promise<void> {
     '/docs/',
     '/docs/commands',
     '/docs/management-api',
-    '/docs/search?q=token',
+    '/search?in=docs&q=token',
     '/account',
     '/sites/acme/handbook/',
     '/sites/acme/handbook/guide',

@@ -348,7 +348,7 @@ describe.skipIf(!canRun)(`requests from a page${whySkipped}`, () => {
     expect(wrong).toEqual([]);
   });
 
-  test('objects and lists of a long answer are folded, and its text stays whole', async () => {
+  test('objects and lists of a long answer are folded, and its text stays whole, also on paper', async () => {
     await using watched = await browser.open({ viewport: { width: 1440, height: 900 } });
     const { page, wrong } = watched;
     await page.goto(`${site.url}/@acme/apis/choices#operation/pay`);
@@ -363,6 +363,14 @@ describe.skipIf(!canRun)(`requests from a page${whySkipped}`, () => {
     expect(await shown()).toContain('"next": null');
     const long = Array.from({ length: 4 }, (_, at) => ({ id: at, owner: { name: 'Ann', city: 'Bern' } }));
     expect(await code.textContent()).toBe(JSON.stringify({ long, next: null }, null, 2));
+    // On paper nothing is folded or cut, and says which response it is of.
+    await page.emulateMedia({ media: 'print' });
+    expect((await shown()).match(/"Ann"/g)).toHaveLength(4);
+    const sample = page.locator('[id="operation/pay"] .answer').first();
+    expect(await page.evaluate(`getComputedStyle(document.querySelector('.answer pre')).maxHeight`)).toBe('none');
+    const [name, text] = [await sample.locator('summary').first().boundingBox(), await code.boundingBox()];
+    expect(name!.y).toBeLessThan(text!.y);
+    await page.emulateMedia({ media: 'screen' });
     expect(await allFindings(page)).toEqual([]);
     expect(wrong).toEqual([]);
   });
