@@ -23,6 +23,8 @@ export interface Kept {
   isOpened: boolean;
   /** The JSON Pointers of bodies that would say nothing of what they hold. */
   bodiless: string[];
+  /** Those of operations whose path names a parameter that is gone. */
+  unnamed: string[];
 }
 
 /** What describes no value, or what only says more about others. */
@@ -53,6 +55,7 @@ export function keepAudience(document: JsonObject, audience: string): Kept {
     operations: operationsIn(document),
     used: usedIn(document),
     names: allNames(document),
+    inPaths: pathParametersIn(document),
     discriminated: discriminatedIn(document, placesOf(document).keys()),
     ...namesIn(document),
   };
@@ -101,12 +104,31 @@ export function keepAudience(document: JsonObject, audience: string): Kept {
   loosen(document, lost, forgotten);
   forgetExtensions(document, names);
   const operations = new Set(operationsIn(document));
+  const inPaths = pathParametersIn(document);
   return {
     removed: before.operations.filter((name) => !operations.has(name)),
     unclear: unclear.size,
     isOpened: forgotten.isOpened,
     bodiless: bodilessIn(document, lost),
+    unnamed: [...before.inPaths].flatMap(([pointer, named]) =>
+      (inPaths.get(pointer)?.size ?? named.size) < named.size ? [pointer] : [],
+    ),
   };
+}
+
+/** The names of the parameters in the path of each operation, by its pointer. */
+function pathParametersIn(document: JsonObject): Map<string, Set<unknown>> {
+  const resolved = (node: unknown): JsonObject =>
+    objectOf(isObject(node) && typeof node['$ref'] === 'string' ? resolveLocal(document, node['$ref']) : node);
+  const found = new Map<string, Set<unknown>>();
+  for (const [path, item] of Object.entries(objectOf(document['paths'])))
+    for (const [method, operation] of Object.entries(resolved(item))) {
+      if (!methods.has(method)) continue;
+      const all = [resolved(item), operation].flatMap((one) => listOf(objectOf(one)['parameters'])).map(resolved);
+      const named = all.filter(({ in: place, name }) => place === 'path' && path.includes(`{${textOf(name)}}`));
+      found.set(joinPointer('/paths', path, method), new Set(named.map(({ name }) => name)));
+    }
+  return found;
 }
 
 /**

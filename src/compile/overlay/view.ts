@@ -69,7 +69,10 @@ export async function compileView(
     if (!isObject(bundled.bundle))
       return refused([...bundled.problems.map(placeIn(original!)).map(quietly), ...problems]);
     const kept = keepAudience(bundled.bundle, view.audience);
-    const bare = kept.bodiless.map((pointer) => ({ ...problemAtFile('audience', entry, bodiless), pointer }));
+    const bare = [
+      ...kept.bodiless.map((pointer) => ({ ...problemAtFile('audience', entry, bodiless), pointer })),
+      ...kept.unnamed.map((pointer) => ({ ...problemAtFile('audience', entry, unnamed), pointer })),
+    ];
     if (kept.isOpened) bare.push(problemAtFile('audience', entry, unprotected));
     if (bare.length > 0) return refused([...problems, ...bare.map(placeIn(original!))]);
     if (kept.unclear > 0) problems.push(problemAtFile('audience', entry, unclearMarks(kept.unclear), 'warning'));
@@ -94,6 +97,9 @@ const unprotected =
 
 const bodiless =
   'What this audience gets has a body here, and all that describes it is left out. Keep one of its media types, or leave out the body or the operation.';
+
+const unnamed =
+  'The path of this operation names a parameter that is left out for this audience. Keep the parameter, or leave out the operation.';
 
 function unclearMarks(count: number): string {
   const what = `${countText(count, 'mark')} of the document cannot be read, and what they mark was left out.`;

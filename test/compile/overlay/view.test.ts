@@ -653,6 +653,26 @@ test('a parameter or a header of a hidden schema goes, and a body is refused at 
   ]);
 });
 
+test('an operation whose path names a hidden parameter is refused at its line, and no other', async () => {
+  const parameter = (name: string, more: object = {}) => ({ name, in: 'path', required: true, schema: kept, ...more });
+  const gone = { 'x-internal': true };
+  const responses = { 200: { description: 'D' } };
+  const paths = {
+    '/{shard}/a': { parameters: [parameter('shard', gone)], get: { responses }, put: { ...gone, responses } },
+    '/{shard}/b/{id}': { get: { parameters: [{ $ref: '#/components/parameters/Shard' }, parameter('id')], responses } },
+    '/c/{id}': { get: { parameters: [parameter('id'), { ...parameter('q', gone), in: 'query' }], responses } },
+    '/{shard}/d': { get: { ...gone, parameters: [parameter('shard', gone)], responses } },
+  };
+  const components = { parameters: { Shard: parameter('shard', gone) } };
+  const lines = JSON.stringify({ openapi: '3.0.3', info, components, paths }).replaceAll('"get"', '\n"get"');
+  const { value, problems } = await publishedAs({ 'api.json': lines }, audience);
+  expect(value).toBeNull();
+  expect(problems.map((each) => each.slice(0, 43))).toEqual([
+    'error audience api.json:2 The path of this ',
+    'error audience api.json:3 The path of this ',
+  ]);
+});
+
 test('what a schema forbids by a hidden property is not forbidden by its other properties alone', async () => {
   const properties = { one: kept, other: kept, secret: hidden };
   const { secret: _, ...left } = properties;
