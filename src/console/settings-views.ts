@@ -11,8 +11,8 @@ const inFindings = {
 } as const;
 const inBreaks = { none: 'are allowed', semver: 'need a higher major version', strict: 'need an exemption' } as const;
 const inImpact = {
-  none: 'broken users of a new version are not checked',
-  warn: 'checks list the broken users of a new version',
+  none: 'users that a new version breaks are not looked for',
+  warn: 'checks list the users that a new version breaks',
   block: 'a version that breaks one that uses it is rejected',
 } as const;
 const inApproval = {
