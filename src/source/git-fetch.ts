@@ -88,7 +88,9 @@ async function withinLimit(
     if (sizes.reduce((sum, size) => sum + size, 0) > sizeLimit) over.abort(tooLarge(url, sizeLimit));
   }
   // If the size cannot be measured, the fetch is stopped, since the limit cannot be enforced.
-  const timer = setInterval(() => void check().catch((error: unknown) => over.abort(error)), 200);
+  const timer = setInterval(() => {
+    check().catch((error: unknown) => over.abort(error));
+  }, 200);
   try {
     const { ok } = await run(AbortSignal.any([signal, over.signal]));
     await check();

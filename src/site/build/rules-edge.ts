@@ -99,7 +99,7 @@ function ofVersion({ headers, policy, pagePolicy, digests }: VersionRules): obje
  */
 export const plainHostLimits: readonly string[] = [
   'It ignores `Accept`: a URL without an ending is the page, and documents are at `.json` and `.yaml`.',
-  "The data of `report`, `provenance`, `manifest`, `attestation`, `diff`, `versions`, `dependants` and of an organization's lists is at `….json`.",
+  "The JSON of `report`, `provenance`, `manifest`, `attestation`, `diff`, `versions`, `dependants` and of an organization's lists is at `….json`.",
   '`@latest`, digests and ranges such as `@^1` return 404.',
   'Withdrawn versions and deleted resources return 404 instead of 410.',
   'It does not use the compressed files.',
