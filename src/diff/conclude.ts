@@ -11,7 +11,7 @@ import {
   type Comparison,
 } from '../model/comparison.ts';
 import { createPathGlob } from '../model/glob.ts';
-import { followPointer } from '../model/pointer.ts';
+import { followPointer, joinPointer, parsePointer } from '../model/pointer.ts';
 import { digestOfValue } from '../render/json-value.ts';
 import type { ComparedApis } from './api/compare-apis.ts';
 import { targetOf, type Side } from './side.ts';
@@ -115,9 +115,13 @@ function compareTexts(a: Fact, b: Fact): number {
 
 /** The pointer, or that of the nearest place around it which is there. */
 function existing(document: JsonObject, pointer: string | null): string | null {
-  let nearest = pointer;
-  while (nearest && followPointer(document, nearest) === undefined)
-    nearest = nearest.slice(0, nearest.lastIndexOf('/'));
+  if (pointer === null) return null;
+  let [value, nearest]: [unknown, string] = [document, ''];
+  for (const key of parsePointer(pointer)) {
+    value = followPointer(value, joinPointer('', key));
+    if (value === undefined) break;
+    nearest = joinPointer(nearest, key);
+  }
   return nearest;
 }
 
