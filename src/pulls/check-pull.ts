@@ -7,7 +7,7 @@ import type { Planned } from '../plan/planned.ts';
 import { planningFiles, settingsPath } from '../plan/settings-of.ts';
 import { labelForBreak } from '../registry/append-version.ts';
 import { findResource } from '../registry/lives.ts';
-import { takePreview, type Preview, storePreview } from '../registry/preview.ts';
+import { sizeOf, takePreview, type Preview, storePreview } from '../registry/preview.ts';
 import type { ToHold } from '../registry/approval/hold.ts';
 import type { PublishResult } from '../registry/publish.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -130,7 +130,7 @@ export async function checkPull(
       // Nobody knows yet what the tag will say.
       const shown = document.tags === null ? result.version.label : 'next-tag';
       const preview = await takePreview(view, relabeled(result.resource, result.version.label, shown), shown, newFrom);
-      room -= bytesOf(preview.objects);
+      room -= sizeOf(preview.objects);
       if (room > 0) previews.set(check.name, preview);
     }
   }
@@ -139,7 +139,7 @@ export async function checkPull(
     const { check, preview } = await checkOfSite(asIs, registry, standing, snapshot, site, head);
     checks.push(checks.length < maxInFull ? check : { ...check, annotations: [] });
     if (preview === null || registry.config.sites.previewDays === 0) continue;
-    room -= bytesOf(preview.parts);
+    room -= sizeOf(preview.parts);
     if (room > 0) previews.set(check.name, preview);
   }
   return { checks: checks.length > 0 ? checks : [nothingChanged(head)], previews, held };
@@ -154,10 +154,6 @@ async function labelBeforeTag(registry: Registry, { coordinate }: Planned): Prom
 function relabeled({ versions, latest, ...resource }: Resource, from: string, to: string): Resource {
   const renamed = versions.map((each) => (each.label === from ? { ...each, label: to } : each));
   return { ...resource, versions: renamed, latest: latest === from ? to : latest };
-}
-
-function bytesOf(parts: ReadonlyMap<string, Uint8Array>): number {
-  return [...parts.values()].reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
 /** Plans the merged tree: after the last sync, or after the next one of the target branch. */

@@ -25,12 +25,9 @@ export interface Preview {
 /** A preview as it is stored: base64 by digest. */
 type Stored = Omit<Preview, 'objects'> & { objects: Record<Digest, string> };
 
-/**
- * Collects what the page of a version is made from. `registry`: the view into which the version was
- * published.
- */
+/** Collects what the page of a version is made from. `registry`: what has the version's bytes, as the view into which it was published. */
 export async function takePreview(
-  registry: Registry,
+  registry: Parameters<typeof readObject>[0],
   resource: Resource,
   label: string,
   newFrom: string | null = null,
@@ -44,6 +41,11 @@ export async function takePreview(
     digests.map(async (digest) => [digest, await readObject(registry, digest, version.manifest)] as const),
   );
   return { resource, newFrom, label, objects: new Map(objects) };
+}
+
+/** The bytes of a preview's parts. */
+export function sizeOf(parts: ReadonlyMap<string, Uint8Array>): number {
+  return [...parts.values()].reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
 /** Stores a preview for some days. Returns its token. */

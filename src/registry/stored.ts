@@ -8,7 +8,7 @@ import type { Registry, Log } from './registry.ts';
 import { decodeJson } from '../model/json.ts';
 import type { Generation } from '../store/records.ts';
 
-type Stored = Pick<Registry, 'objects'>;
+type Stored = { objects: Pick<Registry['objects'], 'get'> };
 type Named = Pick<Version, 'manifest'>;
 
 /**

@@ -1,6 +1,5 @@
 import { turnOf } from '../gate/compile-document.ts';
 import { formatCoordinate, type Coordinate } from '../../model/address.ts';
-import { type ArtifactConfig, type Manifest, findLayer } from '../../model/artifact.ts';
 import type { Repository } from '../../model/connection.ts';
 import { type Version, chooseLatest, isOffered, type Resource } from '../../model/resource.ts';
 import {
@@ -29,7 +28,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { notCompared, type Comparison } from '../../model/comparison.ts';
 import { digestOf, type Digest } from '../../model/digest.ts';
 import { findingKey } from '../../model/gate.ts';
-import { parseJson } from '../../model/json.ts';
 import { createReport, problemAtFile, type Report } from '../../model/problem.ts';
 import { comparedWith } from '../../model/compared-with.ts';
 import { trimPreviews } from '../../store/previews.ts';
@@ -38,7 +36,7 @@ import { findResource } from '../lives.ts';
 import { noteNeed } from '../maintenance/needs.ts';
 import { replacedLatest, unyanked } from '../gate/compatibility.ts';
 import type { Policy } from '../gate/policy.ts';
-import { storePreview, type Preview } from '../preview.ts';
+import { sizeOf, storePreview, takePreview, type Preview } from '../preview.ts';
 import type { Built } from '../store-artifact.ts';
 import { authorsOf } from './authors.ts';
 
@@ -210,10 +208,11 @@ export async function toHold(
   compiled: Compiled,
   built: Built,
 ): Promise<ToHold> {
-  const objects = previewOf(built);
-  const size = [...objects.values()].reduce((sum, { byteLength }) => sum + byteLength, 0);
+  const bytes = new Map([built.manifest, ...built.unshared].map((each) => [digestOf(each), each]));
   const seen = { ...version, manifest: digestOf(built.manifest) };
   const versions = resource.versions.map((each) => (each.label === seen.label ? seen : each));
+  const stored = { objects: { get: async (digest: Digest) => bytes.get(digest) ?? null } };
+  const preview = await takePreview(stored, { ...resource, versions }, version.label);
   return {
     label: version.label,
     from,
@@ -224,21 +223,8 @@ export async function toHold(
     changes,
     about,
     fingerprints,
-    preview:
-      size > maxPreview
-        ? null
-        : { resource: { ...resource, versions }, newFrom: null, label: version.label, isHeld: true, objects },
+    preview: sizeOf(preview.objects) > maxPreview ? null : { ...preview, isHeld: true },
   };
-}
-
-/** What the page of a version is made from. */
-function previewOf({ manifest, unshared }: Built): Map<Digest, Uint8Array> {
-  const { config, layers } = parseJson(manifest) as Manifest;
-  const all = new Map(unshared.map((bytes) => [digestOf(bytes), bytes]));
-  const { report } = parseJson(all.get(config.digest)!) as ArtifactConfig;
-  const document = findLayer({ layers } as Manifest, 'json', 'identity')!.digest;
-  const needed = [config.digest, report, document].map((digest) => [digest, all.get(digest)!] as const);
-  return new Map([[digestOf(manifest), manifest], ...needed]);
 }
 
 /** Holds a version, instead of what was held from the same source before. The same again changes nothing. */
