@@ -49,29 +49,11 @@ export async function findReadable<N extends Name>(
 }
 
 /**
- * The resources under a prefix of ref names that the principal may read, in the order of the store,
- * starting after the name `after`: those that are deleted, or those that are not.
- */
-async function* readableUnder(
-  registry: Pick<Registry, 'refs' | 'log'>,
-  principal: Principal,
-  prefix: string,
-  after?: string,
-  isDeleted = false,
-): AsyncGenerator<Generation<Resource>> {
-  for await (const name of registry.refs.list(prefix, after)) {
-    const generation = await registry.refs.read<Resource>(name);
-    if (generation === null || (generation.value.deletedAt !== null) !== isDeleted) continue;
-    if (mayRead(principal, generation.value)) yield generation;
-  }
-}
-
-/**
  * The resources of one type that the principal may read, in the order of the store, starting after
- * the slug `after`.
+ * the slug `after`: those that are deleted, or those that are not.
  */
-export function readableResources(
-  registry: Registry,
+export async function* readableResources(
+  { refs }: Pick<Registry, 'refs'>,
   principal: Principal,
   org: string,
   type: ResourceType,
@@ -79,7 +61,11 @@ export function readableResources(
   isDeleted = false,
 ): AsyncGenerator<Generation<Resource>> {
   const start = after === null ? undefined : resourceRef({ org, type, slug: after });
-  return readableUnder(registry, principal, `resources/${org}/${type}/`, start, isDeleted);
+  for await (const name of refs.list(`resources/${org}/${type}/`, start)) {
+    const generation = await refs.read<Resource>(name);
+    if (generation === null || (generation.value.deletedAt !== null) !== isDeleted) continue;
+    if (mayRead(principal, generation.value)) yield generation;
+  }
 }
 
 /**
