@@ -1,5 +1,5 @@
 import { RegistryError } from '../model/errors.ts';
-import { untilAborted } from '../scheduling/waiting.ts';
+import { readAtMost, untilAborted } from '../scheduling/waiting.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { HostRepository, Pull } from './host.ts';
 import { parseJson } from '../model/json.ts';
@@ -93,7 +93,7 @@ export function createFetch(apiUrl: string, second: number): typeof fetch {
       const { status, headers } = response;
       const limit = limitIn(headers);
       if (limit > 0) limitedUntil = performance.now() + Math.min(limit, longestLimit) * second;
-      const body = await readBody(response);
+      const body = await readAtMost(response.body ?? [], maxBytes, () => new TypeError('The answer is too large.'));
       if (status < 300 || status >= 400) return new Response(body.byteLength === 0 ? null : body, { status, headers });
       const target = moved.includes(status) ? targetOf(headers.get('location'), url, api) : null;
       if (target === null || redirects === maxRedirects) return new Response(null, { status: 404 });
@@ -140,17 +140,6 @@ function targetOf(location: string | null, from: URL, api: URL): URL | null {
   const target = location === null ? null : URL.parse(location, from.href);
   if (target === null || target.origin !== api.origin || target.username !== '' || target.password !== '') return null;
   return target.pathname.startsWith(`${api.pathname.replace(/\/$/, '')}/`) ? target : null;
-}
-
-async function readBody(response: Response): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength;
-    if (size > maxBytes) throw new TypeError('The answer is too large.');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 /**

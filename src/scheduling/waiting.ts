@@ -18,6 +18,22 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Pr
   return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', listener));
 }
 
+/** The bytes of a stream, once it has ended. Throws this error as soon as there are more than `max`. */
+export async function readAtMost(
+  stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  max: number,
+  tooMany: () => Error,
+): Promise<Buffer<ArrayBuffer>> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of stream) {
+    size += part.byteLength;
+    if (size > max) throw tooMany();
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
 /** The longest time that a timer can wait, in milliseconds; a later alarm rings then, and is set again. */
 const longestTimer = 2 ** 31 - 1;
 

@@ -1,6 +1,7 @@
 import { Agent as PlainAgent, request as requestPlain, type IncomingMessage } from 'node:http';
 import { Agent, request as requestSafely } from 'node:https';
 import { lookupAmong } from './location.ts';
+import { readAtMost } from '../scheduling/waiting.ts';
 import { LRUCache } from 'lru-cache';
 import { listServerRefs, type GitHttpRequest, type GitHttpResponse, type ServerRef } from 'isomorphic-git';
 
@@ -117,14 +118,7 @@ async function send(
 
   async function ask(message: Parameters<typeof sendToServer>[0]): Promise<Buffer> {
     const response = await sendToServer(message, agent, server);
-    const chunks: Buffer[] = [];
-    let size = 0;
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > maxAnswer) throw new TypeError('The answer is too large.');
-      chunks.push(chunk);
-    }
-    const whole = Buffer.concat(chunks);
+    const whole = await readAtMost(response, maxAnswer, () => new TypeError('The answer is too large.'));
     // gitprotocol-common(5): a flush packet ends the list. Without it the answer was cut off.
     if (whole.subarray(-4).toString('latin1') !== '0000') throw new TypeError('The answer was cut off.');
     return whole;

@@ -26,7 +26,7 @@ export async function runHere(
   const watched = outputs.map((output) => output.listeners('error'));
   const stdin = Object.getOwnPropertyDescriptor(process, 'stdin')!;
   if (input !== undefined)
-    Object.defineProperty(process, 'stdin', { value: Readable.from([input]), configurable: true });
+    Object.defineProperty(process, 'stdin', { value: Readable.from([Buffer.from(input)]), configurable: true });
   process.chdir(cwd);
   for (const name of Object.keys(process.env)) if (name.startsWith('STELE_')) delete process.env[name];
   Object.assign(process.env, env);

@@ -5,6 +5,7 @@ import { keyFor, refuseUnreachable } from '../registry-client.ts';
 import { createUpload } from '../../source/upload.ts';
 import { openFolder, type FolderLimits } from '../../source/folder.ts';
 import type { Snapshot } from '../../source/snapshot.ts';
+import { readAtMost } from '../../scheduling/waiting.ts';
 
 const maxSeconds = 60;
 
@@ -63,30 +64,18 @@ function alone(bytes: Buffer): { snapshot: Snapshot; entry: string } {
 /** Opens a file with its folder (`openFolder`), or standard input for `-`. Throws `too_large`, and what `openFolder` does. */
 export async function openDocument(file: string, limits: FolderLimits): ReturnType<typeof openFolder> {
   if (file !== '-') return openFolder(file, limits);
-  const parts: Buffer[] = [];
-  let size = 0;
-  for await (const part of process.stdin) {
-    parts.push(Buffer.from(part as Uint8Array | string));
-    size += parts.at(-1)!.byteLength;
-    if (size > limits.fileBytes)
-      throw new RegistryError('too_large', `Standard input has more than ${limits.fileBytes} bytes.`);
-  }
-  return { ...alone(Buffer.concat(parts)), root: realpathSync('.'), isRepository: true };
+  const bytes = await readAtMost(process.stdin, limits.fileBytes, () => tooLarge('Standard input', limits.fileBytes));
+  return { ...alone(bytes), root: realpathSync('.'), isRepository: true };
 }
 
 /** Reads a body of at most `limit` bytes. Rejects with `too_large`, or `unreachable` if it is cut. */
 export async function readAnswerBody(response: Response, limit: number, name: string): Promise<Buffer> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  try {
-    for await (const part of response.body ?? []) {
-      size += part.byteLength;
-      if (size > limit) throw new RegistryError('too_large', `${name} has more than ${limit} bytes.`);
-      parts.push(part);
-    }
-  } catch (cause) {
+  return readAtMost(response.body ?? [], limit, () => tooLarge(name, limit)).catch((cause: unknown) => {
     if (cause instanceof RegistryError) throw cause;
     throw new RegistryError('unreachable', `${name} could not be read to its end.`, { cause });
-  }
-  return Buffer.concat(parts);
+  });
+}
+
+function tooLarge(name: string, limit: number): RegistryError {
+  return new RegistryError('too_large', `${name} has more than ${limit} bytes.`);
 }
