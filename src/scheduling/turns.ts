@@ -45,6 +45,24 @@ export async function* someAtOnce<T, R>(
     yield* await Promise.all(all.slice(from, from + atOnce).map(work));
 }
 
+/** The items in groups of at most so many, and at most so many bytes; an item that is larger is a group alone. */
+export function inGroups<T>(
+  items: readonly T[],
+  max: { items?: number; bytes: number },
+  sizeOf: (item: T) => number,
+): T[][] {
+  const groups: T[][] = [];
+  let bytes = 0;
+  for (const item of items) {
+    const [size, last] = [sizeOf(item), groups.at(-1)];
+    const isFull = last === undefined || last.length >= (max.items ?? Infinity) || bytes + size > max.bytes;
+    if (isFull) groups.push([item]);
+    else last.push(item);
+    bytes = size + (isFull ? 0 : bytes);
+  }
+  return groups;
+}
+
 /** Hands out so many of all at a time, and lets others have their turn in between. */
 export async function* inTurns<T>(all: readonly T[], atOnce: number): AsyncGenerator<T[]> {
   for (let from = 0; from < all.length; from += atOnce) {

@@ -1,4 +1,5 @@
 import { RegistryError } from '../model/errors.ts';
+import { inGroups } from '../scheduling/turns.ts';
 import { bringWriters, mending } from './bring.ts';
 import { parseCommit, type Commit, parseTree, type TreeEntry } from './git-format.ts';
 import { findPaths, listEntries, type ListTree, fileTooLarge, lfsPointer } from './lookup.ts';
@@ -99,7 +100,7 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
 
   async function readBlobs(call: RemoteCall, ids: readonly string[]): Promise<Map<string, Buffer>> {
     const contents = new Map<string, Buffer>();
-    for (const batch of batches(ids, (id) => objects.get(id)?.size ?? 0)) {
+    for (const batch of inGroups(ids, { bytes: maxObjectBytes }, (id) => objects.get(id)?.size ?? 0)) {
       for (const [id, bytes] of await mirror.readObjects(batch, call.signal)) {
         contents.set(id, bytes);
       }
@@ -142,19 +143,4 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
       return reading(call, () => readPaths(call, paths));
     },
   };
-}
-
-function* batches(ids: readonly string[], sizeOf: (id: string) => number): Generator<string[]> {
-  let batch: string[] = [];
-  let bytes = 0;
-  for (const id of ids) {
-    if (batch.length > 0 && bytes + sizeOf(id) > maxObjectBytes) {
-      yield batch;
-      batch = [];
-      bytes = 0;
-    }
-    batch.push(id);
-    bytes += sizeOf(id);
-  }
-  if (batch.length > 0) yield batch;
 }

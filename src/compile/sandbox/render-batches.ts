@@ -1,4 +1,5 @@
 import { problemAtFile } from '../../model/problem.ts';
+import { inGroups } from '../../scheduling/turns.ts';
 import type { RenderedPage, SourcePage } from '../../sites/model/source-page.ts';
 import { hasCode } from '../../sites/render/has-code.ts';
 import type { CompileLimits, Turn } from '../compile.ts';
@@ -52,15 +53,6 @@ export async function inBatches<T extends { bytes: Uint8Array }, R>(
   work: (batch: readonly T[]) => Promise<R[] | null>,
   alone: (item: T) => R[],
 ): Promise<R[]> {
-  const batches: T[][] = [];
-  let bytes = 0;
-  for (const item of items) {
-    const last = batches.at(-1);
-    const isFull = last === undefined || last.length >= max.items || bytes + item.bytes.length > max.bytes;
-    if (isFull) batches.push([item]);
-    else last.push(item);
-    bytes = item.bytes.length + (isFull ? 0 : bytes);
-  }
   const doAll = async (some: readonly (readonly T[])[]): Promise<R[]> => (await Promise.all(some.map(doOne))).flat();
   const doOne = async (batch: readonly T[]): Promise<R[]> => {
     const done = await work(batch);
@@ -68,5 +60,5 @@ export async function inBatches<T extends { bytes: Uint8Array }, R>(
     const middle = Math.ceil(batch.length / 2);
     return batch.length === 1 ? alone(batch[0]!) : doAll([batch.slice(0, middle), batch.slice(middle)]);
   };
-  return doAll(batches);
+  return doAll(inGroups(items, max, ({ bytes }) => bytes.length));
 }

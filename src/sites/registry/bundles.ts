@@ -1,6 +1,7 @@
 import { digestOf, type Digest } from '../../model/digest.ts';
 import { type BundlePlace, siteArtifactType, type DeploymentContents } from '../model/documentation-site.ts';
 import type { Registry } from '../../registry/registry.ts';
+import { inGroups } from '../../scheduling/turns.ts';
 import { readObject } from '../../registry/stored.ts';
 import type { Manifest } from '../../model/artifact.ts';
 import { decodeJson, encodeJson } from '../../model/json.ts';
@@ -21,18 +22,7 @@ export interface Bundled {
 
 /** Joins pieces into objects, several in each. */
 export function bundlePieces(pieces: readonly Uint8Array[]): Bundled {
-  const groups: Uint8Array[][] = [];
-  let bytes = 0;
-  for (const piece of pieces) {
-    const last = groups.at(-1);
-    if (last === undefined || bytes + piece.byteLength > maxBytes) {
-      groups.push([piece]);
-      bytes = piece.byteLength;
-    } else {
-      last.push(piece);
-      bytes += piece.byteLength;
-    }
-  }
+  const groups = inGroups(pieces, { bytes: maxBytes }, ({ byteLength }) => byteLength);
   const objects = groups.map((group) => Buffer.concat([head, ...group]));
   const places = groups.flatMap((group, index) => {
     const digest = digestOf(objects[index]!);
