@@ -15,7 +15,6 @@ export interface TreeEntry {
  * that no path can contain, and repeated names.
  */
 export function parseTree(bytes: Buffer): TreeEntry[] {
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   const entries = new Map<string, TreeEntry & { key: Buffer }>();
   for (let position = 0; position < bytes.length;) {
     const space = bytes.indexOf(0x20, position);
@@ -25,7 +24,7 @@ export function parseTree(bytes: Buffer): TreeEntry[] {
     const raw = bytes.subarray(space + 1, end);
     const id = bytes.toString('hex', end + 1, end + 21);
     position = end + 21;
-    const name = decode(decoder, raw);
+    const name = decodeName(raw);
     const kind = kindOf(mode);
     if (name === null || !isPlainSegment(name) || name.includes('/') || entries.has(name)) continue;
     entries.set(name, { name, kind, id, key: kind === 'folder' ? Buffer.concat([raw, Buffer.from('/')]) : raw });
@@ -35,7 +34,10 @@ export function parseTree(bytes: Buffer): TreeEntry[] {
     .map(({ name, kind, id }) => ({ name, kind, id }));
 }
 
-function decode(decoder: TextDecoder, raw: Buffer): string | null {
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** The name of a file, or its path. Null: it is not UTF-8. */
+export function decodeName(raw: Buffer): string | null {
   try {
     return decoder.decode(raw);
   } catch {

@@ -1,5 +1,5 @@
 import { runGit } from './command.ts';
-import { parseSeconds, personFrom, parseParents } from './git-format.ts';
+import { decodeName, parseSeconds, personFrom, parseParents } from './git-format.ts';
 import { isPlainPath } from './git-names.ts';
 import type { CommitPerson } from './snapshot.ts';
 import type { HistoryCommit, Ancestry } from './source.ts';
@@ -97,8 +97,8 @@ function parseHistory(output: Buffer): HistoryCommit[] {
       continue;
     }
     const isMove = status.startsWith('R');
-    const old = decode(tokens.next().value);
-    const path = isMove ? decode(tokens.next().value) : old;
+    const old = pathFrom(tokens.next().value);
+    const path = isMove ? pathFrom(tokens.next().value) : old;
     const { files, moves } = commits.at(-1)!;
     const wasFile = isFile(first.trimStart().slice(1));
     const isNow = isFile(second);
@@ -120,16 +120,9 @@ function* split(output: Buffer): Generator<Buffer, undefined> {
   }
 }
 
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-function decode(raw: Buffer | undefined): string | null {
-  if (raw === undefined) return null;
-  try {
-    const path = decoder.decode(raw);
-    return isPlainPath(path) ? path : null;
-  } catch {
-    return null;
-  }
+function pathFrom(raw: Buffer | undefined): string | null {
+  const path = raw === undefined ? null : decodeName(raw);
+  return path !== null && isPlainPath(path) ? path : null;
 }
 
 function isFile(mode: string): boolean {
