@@ -14,7 +14,7 @@ import { configuredHow, listRepositories, follow, hasLeftConfiguration } from '.
 import { outdatedDocuments } from './inputs.ts';
 import type { SyncQueue, Requested } from './queue.ts';
 import { watch, type FSWatcher } from 'chokidar';
-import { isRegistryError } from '../model/errors.ts';
+import { isRegistryError, onRefusal } from '../model/errors.ts';
 import { leave } from './owners/find-repositories.ts';
 import { missingDefaults } from '../registry/gate/ruleset-gate.ts';
 import { closeAbandonedRuns } from './runs.ts';
@@ -209,10 +209,9 @@ export async function followConfigured(registry: Registry): Promise<void> {
       const { url, isArgument } = repository;
       const how = await configuredHow(registry, org, repository);
       const configured = isArgument ? ('argument' as const) : true;
-      await follow(registry, org, { url, ...how, configured }).catch((error: unknown) => {
-        if (!isRegistryError(error, 'corrupt')) throw error;
-        logError(registry, error, { org, url });
-      });
+      await follow(registry, org, { url, ...how, configured }).catch(
+        onRefusal('corrupt', (error) => logError(registry, error, { org, url })),
+      );
     }
   }
 }
@@ -226,10 +225,9 @@ export async function leaveUnconfigured(registry: Registry, { sparesArguments = 
     if (!hasLeftConfiguration(registry.config, repository)) continue;
     if (sparesArguments && repository.configured === 'argument') continue;
     const why = 'The repository is no longer in the configuration. Published versions stay.';
-    await leave(registry, repository, why).catch((error: unknown) => {
-      if (!isRegistryError(error, 'corrupt')) throw error;
-      logError(registry, error, repository);
-    });
+    await leave(registry, repository, why).catch(
+      onRefusal('corrupt', (error) => logError(registry, error, repository)),
+    );
   }
 }
 
