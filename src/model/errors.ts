@@ -82,6 +82,30 @@ export function insteadOf<T>(code: ErrorCode, value: T): (error: unknown) => T {
   return onRefusal(code, () => value);
 }
 
+/** Returns the system error code, such as `ENOENT`; empty for any other error. */
+export function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? '';
+}
+
+/** Returns a handler for `catch` that turns errors with these codes into null. */
+export function ignoring(...codes: string[]): (error: unknown) => null {
+  return (error) => {
+    if (codes.includes(codeOf(error))) return null;
+    throw error;
+  };
+}
+
+/** The message of the error of this kind that a function throws. Null: it throws none. Other errors are thrown again. */
+export function messageThrown(run: () => unknown, kind: new () => Error = Error): string | null {
+  try {
+    run();
+    return null;
+  } catch (error) {
+    if (!(error instanceof kind)) throw error;
+    return error.message;
+  }
+}
+
 /** Texts with commas between them; of more than ten the first three, and how many others there are. */
 export function someOf(texts: readonly string[]): string {
   return texts.length > 10 ? `${texts.slice(0, 3).join(', ')} and ${texts.length - 3} more` : texts.join(', ');

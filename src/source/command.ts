@@ -2,7 +2,7 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { RegistryError } from '../model/errors.ts';
+import { ignoring, RegistryError } from '../model/errors.ts';
 import { untilAborted, within } from '../scheduling/waiting.ts';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -85,7 +85,7 @@ function signalGroup(leader: number, name: NodeJS.Signals): void {
   try {
     process.kill(-leader, name);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    ignoring('ESRCH')(error);
   }
 }
 

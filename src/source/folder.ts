@@ -3,7 +3,7 @@ import { constants, type Dirent, readFileSync, realpathSync, statSync } from 'no
 import { lstat, open, readdir, readlink, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { RegistryError } from '../model/errors.ts';
+import { ignoring, RegistryError } from '../model/errors.ts';
 import { blobId, type TreeEntry } from './git-format.ts';
 import { findPaths, listEntries, listOnce, type ListTree, fileTooLarge, lfsPointer, missing } from './lookup.ts';
 import type { Snapshot, SnapshotEntry, SnapshotFile } from './snapshot.ts';
@@ -119,10 +119,7 @@ async function readFile(root: string, path: string, limit: number): Promise<Snap
 }
 
 /** Null for what was there a moment ago. */
-function orVanished(cause: unknown): null {
-  if (['ENOENT', 'ENOTDIR'].includes((cause as NodeJS.ErrnoException).code!)) return null;
-  throw cause;
-}
+const orVanished = ignoring('ENOENT', 'ENOTDIR');
 
 async function exists(path: string): Promise<boolean> {
   return lstat(path).then(
@@ -146,9 +143,7 @@ export function gitDirectory(path: string): string | null {
       ? realpathSync(path)
       : null;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES') return null;
-    throw error;
+    return ignoring('ENOENT', 'ENOTDIR', 'EACCES')(error);
   }
 }
 

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { RegistryError } from '../model/errors.ts';
+import { codeOf, RegistryError } from '../model/errors.ts';
 import { assertNoCredential } from '../model/connection.ts';
 import { lookup as lookupAddress } from 'node:dns/promises';
 import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
@@ -217,7 +217,7 @@ export function lookupAmong(addresses: readonly string[]): LookupFunction {
 }
 
 function unresolved(host: string, url: string, cause: unknown): never {
-  const isAbsent = (cause as NodeJS.ErrnoException).code === 'ENOTFOUND';
+  const isAbsent = codeOf(cause) === 'ENOTFOUND';
   throw new RegistryError(
     'unreachable',
     isAbsent

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { digestOf, hexOf } from '../model/digest.ts';
-import { RegistryError, isRegistryError } from '../model/errors.ts';
+import { RegistryError, ignoring, isRegistryError } from '../model/errors.ts';
 import { fetchInto, indexPack, type FetchRequest } from './git-fetch.ts';
 import { hasCommit, type GitObjects } from './git-objects.ts';
 import { createBareRepository, isComplete, packBytes, withScratch, type Base, type ScratchOptions } from './scratch.ts';
@@ -257,8 +257,4 @@ async function movePacks(from: string, to: string): Promise<void> {
   }
 }
 
-function ignoringAbsence(error: unknown): null {
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT' || code === 'ENOTDIR') return null;
-  throw error;
-}
+const ignoringAbsence = ignoring('ENOENT', 'ENOTDIR');

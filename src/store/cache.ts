@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { RegistryError } from '../model/errors.ts';
-import { codeOf, fileMode, folderMode, ignoring } from './files.ts';
+import { codeOf, ignoring, RegistryError } from '../model/errors.ts';
+import { fileMode, folderMode } from './files.ts';
 
 /**
  * Bytes that were derived from stored bytes and can be derived again. Entries may vanish at any

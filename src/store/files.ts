@@ -1,9 +1,9 @@
 import type { Dirent } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { RegistryError, isRegistryError } from '../model/errors.ts';
+import { RegistryError, codeOf, ignoring, isRegistryError } from '../model/errors.ts';
 import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { processSpace } from './process.ts';
+import { isTaken, processSpace } from './process.ts';
 
 /**
  * The calls of `node:fs/promises` that a folder bucket makes, so that a test can count them, make
@@ -29,19 +29,6 @@ export interface OpenFile {
   writeFile(bytes: Uint8Array): Promise<void>;
   sync(): Promise<void>;
   close(): Promise<void>;
-}
-
-/** Returns the system error code, such as `ENOENT`; empty for any other error. */
-export function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? '';
-}
-
-/** Returns a handler for `catch` that turns errors with these codes into null. */
-export function ignoring(...codes: string[]): (error: unknown) => null {
-  return (error) => {
-    if (codes.includes(codeOf(error))) return null;
-    throw error;
-  };
 }
 
 /** Mode of every folder in the data folder: only for its owner, whatever the umask. */
@@ -135,8 +122,8 @@ export function refuseFolder(path: string): (cause: unknown) => never {
   return (cause) => {
     if (isRegistryError(cause)) throw cause;
     const code = codeOf(cause);
-    const isTaken = code === 'ENOTDIR' || code === 'EEXIST';
-    const own = isTaken ? 'a file is in its place' : code === 'ENOENT' ? 'a folder cannot be created there' : null;
+    const isInTheWay = code === 'ENOTDIR' || code === 'EEXIST';
+    const own = isInTheWay ? 'a file is in its place' : code === 'ENOENT' ? 'a folder cannot be created there' : null;
     const reason = own ?? faults.get(code) ?? (cause as Error).message;
     throw new RegistryError('unavailable', `${path} cannot be the data folder: ${reason}.`, { cause });
   };
@@ -191,13 +178,7 @@ async function ageOf(files: Files, path: string, now: number): Promise<number> {
 /** Reports whether the file belongs to a dead process. False for other machines and containers. */
 function isLeft(name: string): boolean {
   const [, space, pid] = pattern.exec(name) ?? [];
-  if (space !== spaceName()) return false;
-  if (Number(pid) === process.pid) return true;
-  try {
-    return !process.kill(Number(pid), 0);
-  } catch (error) {
-    return codeOf(error) === 'ESRCH';
-  }
+  return space === spaceName() && (Number(pid) === process.pid || !isTaken(Number(pid)));
 }
 
 function spaceName(): string {

@@ -1,12 +1,10 @@
 import { constants } from 'node:fs';
 import * as nodeFiles from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { RegistryError } from '../model/errors.ts';
+import { codeOf, ignoring, RegistryError } from '../model/errors.ts';
 import { assertKey, isKey, type Bucket } from './bucket.ts';
 import { createConfirm, syncFolder, withOpen } from './confirm.ts';
 import {
-  codeOf,
-  ignoring,
   type Files,
   type OpenFile,
   assertOwn,

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { RegistryError } from '../model/errors.ts';
+import { codeOf, ignoring, RegistryError } from '../model/errors.ts';
 import { fileMode, folderMode } from './files.ts';
 
 /** See `createOwnKey`. */
@@ -20,7 +20,7 @@ export function createOwnKey(folder: string, name: '.secret-key' | '.log-key') {
     try {
       return (cachedKey ??= readFileSync(path, 'utf8').trim());
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      if (codeOf(error) === 'ENOENT') return null;
       throw new RegistryError('unavailable', `The key ${path} cannot be read.`, { cause: error });
     }
   }
@@ -38,7 +38,7 @@ export function createOwnKey(folder: string, name: '.secret-key' | '.log-key') {
       fsyncSync(parent);
       closeSync(parent);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      ignoring('EEXIST')(error);
     } finally {
       closeSync(file);
       unlinkSync(temporary);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { codeOf } from '../model/errors.ts';
 
 /**
  * Returns the name of this process in records: `host/pid.start`. `start` is when it was started, since pids are used
@@ -21,11 +22,12 @@ export function isAlive(name: string): boolean {
   return now === '' || now === start;
 }
 
-function isTaken(pid: number): boolean {
+/** Reports whether a process of this machine has this id, perhaps another than the one that had it before. */
+export function isTaken(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return codeOf(error) === 'EPERM';
   }
 }
 

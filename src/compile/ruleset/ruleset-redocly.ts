@@ -20,7 +20,7 @@ import { modulesMember, pluginsMember } from '../compile.ts';
 import type { RulesetFile, RulesetForm } from './form.ts';
 import { lintWithRedocly } from './redocly-lint.ts';
 import { cannotExtend, isRulesetCoordinate } from './ruleset-files.ts';
-import { closest } from '../../model/errors.ts';
+import { closest, messageThrown } from '../../model/errors.ts';
 
 /** Documents with a node of every common type, so that every rule applies to something. */
 const samples: readonly object[] = [
@@ -324,10 +324,6 @@ function checkAssertions({ note, names }: Context, pointer: string, part: JsonOb
 
 function checkPattern(note: Note, at: string, pattern: unknown): void {
   if (typeof pattern !== 'string') return;
-  try {
-    regexFromString(pattern);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    note('ruleset-pattern', at, `This pattern is not a valid regular expression: ${error.message}.`);
-  }
+  const failure = messageThrown(() => regexFromString(pattern), SyntaxError);
+  if (failure !== null) note('ruleset-pattern', at, `This pattern is not a valid regular expression: ${failure}.`);
 }

@@ -5,6 +5,7 @@ import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import draft07 from 'ajv/dist/refs/json-schema-draft-07.json' with { type: 'json' };
 import draft06 from 'ajv/dist/refs/json-schema-draft-06.json' with { type: 'json' };
+import { messageThrown } from '../../model/errors.ts';
 import { appendErrors, findTwinsByText, errorsOf } from './ajv.ts';
 import { dialects, type Dialect, type DialectName } from './schema-dialect.ts';
 import type { Problem } from '../../model/problem.ts';
@@ -222,13 +223,7 @@ function checkPatterns(file: ParsedFile, pointer: string, schema: unknown): Prob
 
 /** Why a pattern is invalid, or null. */
 export function patternFailure(pattern: string): string | null {
-  try {
-    readPattern(pattern);
-    return null;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return error.message;
-  }
+  return messageThrown(() => readPattern(pattern), SyntaxError);
 }
 
 interface Step {

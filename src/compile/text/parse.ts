@@ -2,6 +2,7 @@ import { formatOfFile, type Format } from '../../model/address.ts';
 import { problemAtFile, type Problem } from '../../model/problem.ts';
 import type { CompileLimits } from '../compile.ts';
 import { parseExactly } from '../../model/exact-numbers.ts';
+import { messageThrown } from '../../model/errors.ts';
 import { parseJson } from '../../model/json.ts';
 import { readTree } from './events.ts';
 import {
@@ -50,12 +51,7 @@ function explain(text: string, message: string, offset: number): string {
 }
 
 function syntaxError(text: string): string | null {
-  try {
-    JSON.parse(text);
-    return null;
-  } catch (error) {
-    return (error as SyntaxError).message;
-  }
+  return messageThrown(() => JSON.parse(text));
 }
 
 function positionIn(message: string): number | null {

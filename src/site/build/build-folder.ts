@@ -2,7 +2,8 @@ import { readFile, copyFile, cp, lstat, mkdir, readdir, realpath, rename, rm } f
 import { join, basename, dirname, resolve, sep } from 'node:path';
 import { isDigest, type Digest } from '../../model/digest.ts';
 import { copyFileSync, linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { RegistryError } from '../../model/errors.ts';
+import { codeOf, ignoring, RegistryError } from '../../model/errors.ts';
+import { isTaken } from '../../store/process.ts';
 
 /** The file name of a build's manifest. */
 export const manifestName = '.stele-build.json';
@@ -210,19 +211,10 @@ async function sweep(target: string): Promise<void> {
   for (const name of names) {
     const [, what, pid] =
       /^(new|old)-(\d+)-[0-9a-z]+$/.exec(name.startsWith(prefix) ? name.slice(prefix.length) : '') ?? [];
-    if (what === undefined || isAlive(Number(pid))) continue;
+    if (what === undefined || isTaken(Number(pid))) continue;
     const path = join(dirname(target), name);
     if (what === 'old' && (await lstat(target).catch(ignoringAbsence)) === null) await rename(path, target);
     else await rm(path, { recursive: true, force: true });
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return codeOf(error) === 'EPERM';
   }
 }
 
@@ -242,11 +234,4 @@ const reasons = new Map([
   ['EROFS', 'The file system is read-only.'],
 ]);
 
-function ignoringAbsence(error: unknown): null {
-  if (codeOf(error) === 'ENOENT') return null;
-  throw error;
-}
-
-function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? '';
-}
+const ignoringAbsence = ignoring('ENOENT');

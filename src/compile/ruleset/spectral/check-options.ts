@@ -1,4 +1,5 @@
 import type { Note } from '../../kind.ts';
+import { messageThrown } from '../../../model/errors.ts';
 import { joinPointer } from '../../../model/pointer.ts';
 import { refersElsewhere } from './create-ajv.ts';
 import { createTools } from './functions.ts';
@@ -59,11 +60,5 @@ function countValues(value: unknown): number {
 
 /** The message of the error that a function throws, without its full stop, or null. */
 export function failureOf(run: () => unknown): string | null {
-  try {
-    run();
-    return null;
-  } catch (error) {
-    if (error instanceof Error) return error.message.replace(/\.$/, '');
-    throw error;
-  }
+  return messageThrown(run)?.replace(/\.$/, '') ?? null;
 }
