@@ -234,6 +234,7 @@ export interface ComparedNames {
   before: string;
   after: string;
   file?: string;
+  /** The file in which the places are. Absent: its lines are not shown. */
   text?: string;
 }
 
@@ -247,11 +248,11 @@ export function formatDiff(comparison: Comparison, format: DiffFormat, names: Co
   return formatFindings(format, findingsInComparison(comparison, file), file);
 }
 
-function formatText(comparison: Comparison, { before, after, file = after, text = '' }: ComparedNames): string {
+function formatText(comparison: Comparison, { before, after, file = after, text }: ComparedNames): string {
   const { changes, reason, truncated } = comparison;
   const rest = truncated ? ['Only the first changes are shown, the worst first.'] : [];
   const compared = before === after ? [] : [`From ${before} to ${after}:`];
-  const lines = text.replace(/\n$/, '').split('\n');
+  const lines = text?.replace(/\n$/, '').split('\n') ?? [];
   const shown = mergeAlike(changes).flatMap((change) => [
     `${change.verdict.padEnd(8)}  ${sentenceOf(change)} (${change.code})`,
     ...placeLines(change, file, lines),

@@ -59,12 +59,15 @@ export function updateCommand(): Command {
         });
       for (const { path, problem } of problems)
         complain(problem.includes(path) ? problem : `not updated ${path}: ${problem}`);
-      for (const { before, after, because, comparison } of moved) {
+      for (const { before, after, because, bytes, comparison } of moved) {
         print(
           `updated ${after.path}: ${after.contract} ${before.version} → ${after.version} (${after.range})${because}`,
         );
         if (comparison === null) print(`What changed is not known: ${before.version} is gone.`);
-        else print(formatDiff(comparison, 'text', { before: before.path, after: after.path }));
+        else {
+          const names = { before: before.path, after: after.path, text: Buffer.from(bytes).toString() };
+          print(formatDiff(comparison, 'text', names));
+        }
       }
       if (moved.length + problems.length === 0) complain('Everything is up to date.');
     });
