@@ -38,9 +38,6 @@ const inner = new Set(
 );
 const innerMaps = new Set(['properties', 'patternProperties']);
 
-/** References, alternatives and lists in each other. What is deeper is taken for out. */
-const maxDepth = 1000;
-
 const isOperation = (key: string) => methods.has(key) || key === 'additionalOperations';
 
 /**
@@ -64,19 +61,7 @@ export function keepAudience(document: JsonObject, audience: string): Kept {
     if (isUnclear(node)) unclear.add(node);
     return isExcluded(node, audience);
   };
-  const verdicts = new Map<unknown, boolean>();
-  const isOut = (node: unknown, depth = 0): boolean => {
-    if (!isObject(node)) return false;
-    const judge = (): boolean => {
-      if (depth > maxDepth || isMarked(node)) return true;
-      const target = typeof node['$ref'] === 'string' ? resolveLocal(document, node['$ref']) : null;
-      const groups = [[target], ...makingsOf(node, 'swagger' in document)].filter(({ length }) => length > 0);
-      return groups.some((group) => group.every((one) => isOut(one, depth + 1)));
-    };
-    // One that leads to itself is not out.
-    if (!verdicts.has(node)) verdicts.set(node, false).set(node, judge());
-    return verdicts.get(node)!;
-  };
+  const isOut = createJudge(document, isMarked);
   // First what is marked, then what is marked through a reference: a component is gone only after both.
   const lost = prune(document, isOut, isMarked);
   for (const [, items] of itemsOf(document)) dropEmptyItems(items);
@@ -131,6 +116,36 @@ function pathParametersIn(document: JsonObject): Map<string, Set<unknown>> {
   return found;
 }
 
+/** Tells whether a node is out: by its mark, by its reference, or by all that it is made of, in circles too. */
+function createJudge(document: JsonObject, isMarked: (node: JsonObject) => boolean): (node: unknown) => boolean {
+  const [seen, out] = [new Set<unknown>(), new Set<unknown>()];
+  /** The groups with a node, each with how many of its nodes are not out. */
+  const groupsWith = new Map<unknown, { owner: JsonObject; left: number }[]>();
+  return (asked) => {
+    if (seen.has(asked)) return out.has(asked);
+    const [open, found] = [new Set([asked]), new Set<unknown>()];
+    for (const node of open) {
+      if (!isObject(node) || seen.has(node)) continue;
+      seen.add(node);
+      if (isMarked(node)) found.add(node);
+      const target = typeof node['$ref'] === 'string' ? [resolveLocal(document, node['$ref'])] : [];
+      for (const all of found.has(node) ? [] : [target, ...makingsOf(node, 'swagger' in document)]) {
+        if (all.length === 0 || !all.every(isObject)) continue;
+        const parts = new Set(all).difference(out);
+        if (parts.size === 0) found.add(node);
+        const group = { owner: node, left: parts.size };
+        for (const part of parts) groupsWith.getOrInsertComputed(part, () => []).push(group);
+        for (const part of parts) open.add(part);
+      }
+    }
+    for (const node of found) {
+      out.add(node);
+      for (const group of groupsWith.get(node) ?? []) if (--group.left === 0) found.add(group.owner);
+    }
+    return out.has(asked);
+  };
+}
+
 /**
  * What a node is made of, in groups: where all of one is out, so is the node. An array is made of its items, a parameter or
  * media type of its schema, and a schema of all that it says. In OpenAPI 2.0, only bodies have a `schema`.
@@ -169,19 +184,34 @@ function bodilessIn(document: JsonObject, lost: Lost): string[] {
  */
 function loosen(document: JsonObject, lost: Lost, { touched, loosened, needing }: Forgotten): void {
   const less = reaching(document, [...lost.keys(), ...touched]);
-  const isIn = (nodes: ReadonlySet<unknown>) => (one: unknown) =>
-    nodes.has(one) || nodes.has(resolveLocal(document, textOf(objectOf(one)['$ref'])));
-  visit(document, ({ node, map }) => {
-    if (map !== null || !isObject(node)) return;
-    if (less.has(node['not'])) delete node['not'];
-    if (less.has(node['if']) || lost.get(node)?.has('if')) for (const key of ['if', 'then', 'else']) delete node[key];
+  const wider = new Set<object>(loosened);
+  const eachSchema = (see: (node: JsonObject) => void) =>
+    visit(document, ({ node, map }) => {
+      if (map === null && isObject(node)) see(node);
+    });
+  eachSchema((node) => {
+    const isLess = (key: string) => isObject(node[key]) && less.has(node[key]);
+    const keys = isLess('not') ? ['not'] : [];
+    if (isLess('if') || lost.get(node)?.has('if')) keys.push('if', 'then', 'else');
+    for (const key of keys) delete node[key];
+    // Without a property that is gone, or an alternative of `anyOf`, nothing more is allowed.
+    const parts = Object.entries(node).filter(([key]) => key !== 'properties' && key !== 'anyOf');
+    if (keys.length > 0 || lost.has(node) || parts.some(([, part]) => lost.has(part as object))) wider.add(node);
+  });
+  const widened = reaching(document, wider);
+  const needs: ReadonlySet<unknown> = needing;
+  const isNeeding = (one: unknown) =>
+    needs.has(one) || needs.has(resolveLocal(document, textOf(objectOf(one)['$ref'])));
+  eachSchema((node) => {
     for (const key of ['anyOf', 'oneOf']) {
       const all = listOf(node[key]);
-      if (!all.some(isIn(loosened))) continue;
-      const left = all.filter((one) => !isIn(needing)(one));
+      if (!all.some((one) => widened.has(one))) continue;
+      const left = all.filter((one) => !isNeeding(one));
       delete node[key];
-      if (left.some(isIn(loosened))) node['allOf'] = [...listOf(node['allOf']), { anyOf: left }];
-      else if (left.length > 0) node[key] = left;
+      if (left.length === 0) continue;
+      if (!left.some((one) => widened.has(one))) node[key] = left;
+      else if (node['anyOf'] === undefined) node['anyOf'] = left;
+      else node['allOf'] = [...listOf(node['allOf']), { anyOf: left }];
     }
   });
 }
@@ -227,7 +257,7 @@ function prune(document: JsonObject, isOut: (node: unknown) => boolean, isMarked
   const doomed = new Map<object, Set<string>>();
   visit(document, ({ node, map, members }) => {
     const { discriminator } = node as { discriminator?: unknown };
-    if (map === null && isObject(discriminator)) forgetMapped(discriminator, isOut);
+    if (map === null && isObject(discriminator)) forgetMapped(document, discriminator, isOut);
     // An empty `allOf` is not valid.
     const isEmptied = ({ key, child }: Member) =>
       key === 'allOf' && Array.isArray(child) && child.every((part) => isOut(part));
@@ -307,9 +337,10 @@ function forgetExtensions(document: JsonObject, names: ReadonlySet<string>): voi
 }
 
 /** Leaves out the alternatives of a discriminator that are gone. */
-function forgetMapped(discriminator: JsonObject, isOut: (node: unknown) => boolean): void {
+function forgetMapped(document: JsonObject, discriminator: JsonObject, isOut: (node: unknown) => boolean): void {
   const isGone = (target: unknown) =>
-    typeof target === 'string' && (isOut({ $ref: target }) || isOut({ $ref: `#/components/schemas/${target}` }));
+    typeof target === 'string' &&
+    [resolveLocal(document, target), followPointer(document, joinPointer('/components/schemas', target))].some(isOut);
   const { mapping, defaultMapping } = discriminator;
   if (isGone(defaultMapping)) delete discriminator['defaultMapping'];
   if (!isObject(mapping)) return;

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
-import { listOf, objectOf, resolveLocal, textOf } from '../../render/json-value.ts';
+import { listOf, objectOf, pointerKeys, resolveLocal, textOf } from '../../render/json-value.ts';
 
 /** The values by which a discriminator names alternatives. */
 interface Discriminated {
@@ -20,14 +20,18 @@ export function discriminatedIn(document: JsonObject, nodes: Iterable<unknown>):
   for (const node of nodes) {
     if (!isObject(node) || node['discriminator'] === undefined) continue;
     const { propertyName, mapping } = objectOf(node['discriminator']);
-    const nameOf = (target: unknown) => textOf(target).replace(/^.*\//s, '');
-    const mapped = new Set(Object.values(objectOf(mapping)).map(nameOf));
+    const mapped = new Set(Object.values(objectOf(mapping)).map((target) => nameOf(textOf(target))));
     const branches = targetsOf([...listOf(node['oneOf']), ...listOf(node['anyOf'])]).map(nameOf);
     const names = [...branches, ...(made.get(node) ?? [])].filter((name) => name !== '' && !mapped.has(name));
     const property = textOf(propertyName) || textOf(node['discriminator']);
     found.set(node, { property, values: new Set([...Object.keys(objectOf(mapping)), ...names]) });
   }
   return found;
+}
+
+/** The name of a schema that a reference leads to, or that stands there itself. */
+function nameOf(target: string): string {
+  return target.startsWith('#/') ? pointerKeys(target).at(-1)! : target;
 }
 
 /**

@@ -693,6 +693,79 @@ test('what a schema forbids by a hidden property is not forbidden by its other p
     expect(await leftOf({ properties, [key]: choice })).toEqual({ ...only, [key]: [choice[0]] });
 });
 
+test('alternatives that differed by something hidden, however deep, need not be the only one any more', async () => {
+  const inner = { properties: { kept, secret: hidden }, required: ['secret'] };
+  const left = { properties: { kept } };
+  const other = { properties: { inner: left }, required: ['inner'] };
+  const choice = (one: object) => ({ properties: { kept }, oneOf: [one, other] });
+  for (const [before, after] of [
+    [{ properties: { inner } }, { properties: { inner: left } }],
+    [
+      { items: { allOf: [inner] }, type: 'array' },
+      { items: { allOf: [left] }, type: 'array' },
+    ],
+    [{ ...left, not: { anyOf: [hidden, other] } }, left],
+    [{ allOf: [hidden, left] }, { allOf: [left] }],
+  ] as [object, object][])
+    expect(await leftOf(choice(before))).toEqual({ properties: { kept }, anyOf: [after, other] });
+  const optional = { properties: { inner: { ...inner, required: ['kept'] } } };
+  expect(await leftOf(choice(optional))).toEqual(choice({ properties: { inner: { ...left, required: ['kept'] } } }));
+});
+
+test('what leads in a circle to something hidden is hidden wherever it is entered', async () => {
+  const to = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+  const around = { One: { oneOf: [to('Two')], items: to('Hidden') }, Two: { anyOf: [to('One')] } };
+  for (const names of [
+    ['One', 'Two'],
+    ['Two', 'One'],
+  ] as const) {
+    const paths = Object.fromEntries(
+      names.map((name) => [`/${name}`, { get: { responses: ok, parameters: [{ name: 'q', in: 'query', schema: to(name) }] } }]), // prettier-ignore
+    );
+    const schemas = {
+      ...Object.fromEntries(names.map((name) => [name, around[name]])),
+      Hidden: { 'x-internal': true },
+    };
+    const { value } = await publishedAs(
+      { 'api.json': { openapi: '3.1.0', info, paths, components: { schemas } } },
+      audience,
+    );
+    expect(value['components']).toEqual({ schemas: {} });
+    expect(JSON.stringify(value['paths'])).not.toContain('$ref');
+  }
+});
+
+test('a hidden alternative whose name needs escapes goes from a mapping and from the listed values', () => {
+  const names = ['a/b', 'Page«Secret»', '50%25'];
+  const of = (name: string) => `#/components/schemas/${encodeURIComponent(name.replaceAll('/', '~1'))}`;
+  for (const mapping of [
+    undefined,
+    Object.fromEntries(names.map((name) => [name, name])),
+    Object.fromEntries(names.map((name) => [name, of(name)])),
+  ]) {
+    // prettier-ignore
+    const schemas = {
+      Pet: {
+        properties: { kind: { enum: ['Cat', ...names] } },
+        oneOf: ['Cat', ...names].map((name) => ({ $ref: of(name) })),
+        discriminator: { propertyName: 'kind', ...(mapping && { mapping: { cat: 'Cat', ...mapping } }) },
+      },
+      Cat: { type: 'object' },
+      ...Object.fromEntries(names.map((name) => [name, { 'x-internal': true }])),
+    };
+    const document = { openapi: '3.1.0', info, paths: {}, components: { schemas } };
+    keepAudience(document, 'public');
+    expect(schemas).toEqual({
+      Pet: {
+        properties: { kind: { enum: ['Cat'] } },
+        oneOf: [{ $ref: '#/components/schemas/Cat' }],
+        discriminator: { propertyName: 'kind', ...(mapping && { mapping: { cat: 'Cat' } }) },
+      },
+      Cat: { type: 'object' },
+    });
+  }
+});
+
 test('an audience is never told that what everybody may send is forbidden', () => {
   const names = fc.constantFrom('a', 'b', 'secret');
   const several = fc.uniqueArray(names, { minLength: 1, maxLength: 2 });
@@ -702,26 +775,28 @@ test('an audience is never told that what everybody may send is forbidden', () =
     demand.map((not) => ({ not })),
     fc.tuple(names, several).map(([one, all]) => ({ dependentRequired: { [one]: all } })),
   );
-  const alternatives = fc
-    .tuple(fc.constantFrom('oneOf', 'anyOf'), fc.array(leaf, { minLength: 1, maxLength: 3 }))
-    .map(([key, all]) => ({ [key]: all }));
+  const properties = { a: {}, b: {}, secret: { 'x-internal': true } };
   const { schema } = fc.letrec<{ schema: object }>((tie) => ({
     schema: fc.oneof(
-      { maxDepth: 2 },
+      { maxDepth: 3 },
       leaf,
-      alternatives,
+      fc
+        .tuple(fc.constantFrom('oneOf', 'anyOf'), fc.array(tie('schema'), { minLength: 1, maxLength: 3 }))
+        .map(([key, all]) => ({ [key]: all })),
       tie('schema').map((not) => ({ not })),
+      tie('schema').map((one) => ({ properties: { ...properties, in: { properties, ...one } } })),
       fc.array(tie('schema'), { minLength: 1, maxLength: 3 }).map((allOf) => ({ allOf })),
+      fc.tuple(leaf, tie('schema')).map(([one, other]) => ({ allOf: [{ 'x-internal': true, ...one }, other] })),
       // oxlint-disable-next-line unicorn/no-thenable
       fc.record({ if: tie('schema'), then: tie('schema'), else: tie('schema') }, { requiredKeys: ['if'] }),
     ),
   }));
-  const values = [{}, { a: 1 }, { b: 1 }, { a: 1, b: 1 }];
+  const plain = [{}, { a: 1 }, { b: 1 }, { a: 1, b: 1 }];
+  const values = [...plain, ...plain.flatMap((one) => plain.map((other) => ({ ...one, in: other })))];
   const ajv = new Ajv2020({ strict: false });
   fc.assert(
     fc.property(schema, (one) => {
-      const properties = { a: {}, b: {}, secret: { 'x-internal': true } };
-      const S = structuredClone({ properties, ...one });
+      const S = JSON.parse(JSON.stringify({ properties, ...one })) as object;
       const document = { openapi: '3.1.0', paths: {}, components: { schemas: { S } } };
       const before = ajv.compile({ properties, ...one });
       keepAudience(document, 'public');
