@@ -51,6 +51,14 @@ test.for([{ a: { '<b>': 'x', 'c d="': [1] } }, [1, [2, 3]], 'x\0\ud800', null])(
   },
 );
 
+test('the node type of OpenAPI 3.2 decides, whatever stands beside it', () => {
+  const xmlOf = (form: object) =>
+    xmlSample(createSchemas(documentWith({}), 'openapi', 0), { properties: { a: { xml: form } } }, { a: 1 });
+  expect(xmlOf({ attribute: true })).toContain('<root a="1"/>');
+  expect(xmlOf({ attribute: true, nodeType: 'element' })).toContain('<a>1</a>');
+  expect(xmlOf({ attribute: false, nodeType: 'attribute' })).toContain('<root a="1"/>');
+});
+
 test('a form with files names a file where the schema is binary', () => {
   expect(bodyOf({ 'multipart/form-data': { schema: upload } })).toEqual(multipart);
   expect(bodyOf({ 'image/png': {} })).toEqual({ kind: 'file', type: 'image/png', file: 'upload.png' });

@@ -150,6 +150,12 @@ export function adviseSchemaObjects(root: unknown, version: OpenapiVersion, note
       const message = `OpenAPI ${version} has no "nullable": it has no effect. Add "null" to "type".`;
       note('schema-keyword', `${pointer()}/nullable`, message, 'key');
     }
+    const xml = isObject(schema['xml']) ? schema['xml'] : {};
+    if (version === '3.2' && xml['nodeType'] !== undefined)
+      for (const key of ['attribute', 'wrapped'].filter((each) => each in xml)) {
+        const message = `"nodeType" replaces "${key}", which must not stand beside it. Remove "${key}".`;
+        note('schema-keyword', `${pointer()}/xml/${key}`, message, 'key');
+      }
     const inside = subschemas(dialects['2020-12'], schema);
     for (const { path, schema: child } of inside) visitSchema(child, () => pointer() + path);
   }

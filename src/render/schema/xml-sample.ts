@@ -48,8 +48,8 @@ function formOf({ document }: Schemas, schema: unknown, fallback: string): Form 
     target,
     name: isPrefixed ? `${textOf(prefix)}:${local}` : local,
     namespace: declared === '' ? '' : ` xmlns${isPrefixed ? `:${textOf(prefix)}` : ''}="${escapeXml(declared)}"`,
-    isAttribute: attribute === true || nodeType === 'attribute',
-    isWrapped: wrapped === true || nodeType === 'element',
+    isAttribute: nodeType === undefined ? attribute === true : nodeType === 'attribute',
+    isWrapped: nodeType === undefined ? wrapped === true : nodeType === 'element',
   };
 }
 

@@ -25,6 +25,7 @@ describe('what other tools refuse', () => {
     ['3.1.0', 'paths: {}\ncomponents: {schemas: {A: {discriminator: kind}}}', 'schema-keyword: "discriminator" must be object, not string.'],
     ['3.2.0', 'paths: {}\ncomponents: {schemas: {A: {discriminator: {mapping: {}}}}}', 'schema-keyword: "discriminator" is missing the member "propertyName".'],
     ['3.1.0', 'paths: {}\ncomponents: {schemas: {A: {xml: {name: 5}}}}', 'schema-keyword: "name" must be string, not number.'],
+    ['3.2.0', 'paths: {}\ncomponents: {schemas: {A: {xml: {nodeType: element, attribute: true}}}}', 'schema-keyword: "nodeType" replaces "attribute", which must not stand beside it.'],
     ['3.1.0', 'paths: {}\ncomponents: {schemas: {A: {externalDocs: {}}}}', 'schema-keyword: "externalDocs" is missing the member "url".'],
     ['3.1.0', 'paths: {}\ncomponents: {schemas: {A: {allOf: [{exclusiveMinimum: true}]}}}', 'schema-keyword: "exclusiveMinimum" must be number, not boolean.'],
     ['3.1.0', 'paths: {}\ncomponents: {schemas: {A: {type: string, nullable: true}}}', 'schema-keyword: OpenAPI 3.1 has no "nullable"'],
