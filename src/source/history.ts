@@ -3,7 +3,7 @@ import { decodeName, parseSeconds, personFrom, parseParents } from './git-format
 import { isPlainPath } from './git-names.ts';
 import type { CommitPerson } from './snapshot.ts';
 import type { HistoryCommit, Ancestry } from './source.ts';
-import { isRegistryError } from '../model/errors.ts';
+import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { fetchInto } from './git-fetch.ts';
 import { hasCommit } from './git-objects.ts';
 import { cutOff, notProvided, type Mirror, type MirrorOptions, type FetchTarget } from './mirror-repository.ts';
@@ -44,8 +44,9 @@ export async function readHistory(
 }
 
 /**
- * Reads who wrote the commits that lead to one and not to `since`, and changed one of these files. Merges count where they
- * differ from any parent. Null when any commit or tree is missing from the repository.
+ * Reads who wrote the commits that lead to one and not to `since`, and changed one of these files, or a document that went
+ * in a commit that changed one. Merges count where they differ from any parent. Null when any commit or tree is missing
+ * from the repository. Throws `too_large` where documents moved too often.
  */
 export async function readWriters(
   repository: string,
@@ -58,9 +59,17 @@ export async function readWriters(
   // A parent that leads to `since` counts only if it is named: else a merge that dropped what it has changed nothing.
   const bounds = await run(['rev-list', '--boundary', ...range]);
   const named = [...bounds.stdout.toString().matchAll(/^-(\w+)$/gm)].map(([, id]) => `^${id}`);
-  const args = ['--full-history', `--max-count=${max}`, '-z', '--format=%an%x00%ae%x00%cn%x00%ce%x00%B', '--stdin'];
   const revisions = [...range, ...named].join('\n');
-  const { ok, stdout } = await run(['--literal-pathspecs', 'log', ...args, '--', ...paths], revisions);
+  const log = (files: Iterable<string>, ...args: string[]) =>
+    run(
+      ['--literal-pathspecs', 'log', '--full-history', `--max-count=${max}`, '-z', ...args, '--stdin', '--', ...files],
+      revisions,
+    );
+  const files = await withFormer(paths, (all) =>
+    log(all, '--full-diff', '--no-renames', '--raw', '--no-abbrev', '--format=%H %ct'),
+  );
+  if (files === null) return null;
+  const { ok, stdout } = await log(files, '--format=%an%x00%ae%x00%cn%x00%ce%x00%B');
   if (!ok || !bounds.ok) return null;
   const texts = [...split(stdout)].map((each) => each.toString());
   const writers: CommitPerson[][] = [];
@@ -80,6 +89,28 @@ export async function readWriters(
     writers.push(people.map(([name, mail]) => personFrom(name, mail)));
   }
   return writers;
+}
+
+/** The most moves that are followed, one after another. */
+const maxMoves = 50;
+
+/** Files (none: all), and the documents from which their text may have come. Null: something of their history is missing. */
+async function withFormer(
+  paths: readonly string[],
+  log: (paths: Iterable<string>) => ReturnType<typeof runGit>,
+): Promise<ReadonlySet<string> | null> {
+  const all = new Set(paths);
+  for (let moves = 0; all.size > 0; moves++) {
+    if (moves > maxMoves) throw new RegistryError('too_large', `Documents moved more than ${maxMoves} times.`);
+    const before = all.size;
+    const { ok, stdout } = await log(all);
+    if (!ok) return null;
+    for (const { files } of parseHistory(stdout))
+      if ([...files].some(([path, blob]) => blob !== null && all.has(path)))
+        for (const [path, blob] of files) if (blob === null && /\.(?:json|ya?ml)$/i.test(path)) all.add(path);
+    if (all.size === before) break;
+  }
+  return all;
 }
 
 /**

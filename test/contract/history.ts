@@ -147,6 +147,25 @@ export function testHistory(open: () => Promise<SourceWorld>): void {
       expect(await since(null, 'none.yaml', ':(glob)**')).toEqual([]);
     });
 
+    test('says who changed files under names, or in files, that they had only in between', async () => {
+      const { source, repository, remote } = await open();
+      const write = (name: string, files: Record<string, string | null>) =>
+        repository.commit({ by: `${name} <${name}@acme.test>`, files });
+      const first = write('Ann', { 'a.yaml': 'one\n', 'b.yaml': 'one\n' });
+      write('Bob', { 'a.yaml': null, 'between.yaml': 'one\n' });
+      write('Cid', { 'between.yaml': 'two\n' });
+      write('Bob', { 'between.yaml': null, 'c.yaml': 'two\n' });
+      write('Dan', { 'part.yaml': 'two\n' });
+      write('Eve', { 'b.yaml': 'two\n' });
+      const tip = write('Bob', { 'part.yaml': null, 'c.yaml': 'side\n' });
+      const snapshot = await source.snapshot(remote('main'), tip);
+      const since = async (...paths: string[]) =>
+        [...new Set((await snapshot.writers!(first, paths))!.map(({ name }) => name))].sort();
+      expect(await since('a.yaml', 'c.yaml')).toEqual(['Bob', 'Cid', 'Dan']);
+      expect(await since('a.yaml')).toEqual(['Bob']);
+      expect(await since('b.yaml')).toEqual(['Eve']);
+    });
+
     test('says who merged away what a file had before the commit since which writers are asked for', async () => {
       const { source, repository, remote } = await open();
       const first = repository.commit({ files: { 'a.yaml': 'one\n' } });
