@@ -74,6 +74,8 @@ export const keyOperations = operationsAbout('organization', {
     const { registry, org, path, author, body, context } = call;
     const { overlap } = (body?.value ?? { overlap: 86_400 }) as { overlap: number };
     const judge = (grant: Grant) => requireToHandOn(call, grant);
+    const old = (await registry.refs.read<Key>(keyRef(path['key']!)))?.value;
+    if (old?.org === org) await requireToOutlive(call, old.expiresAt);
     return answerNewKey(await rotateKey(registry, org, path['key']!, overlap, author, { judge }), context.url);
   },
 
@@ -87,10 +89,11 @@ export const keyOperations = operationsAbout('organization', {
   },
 });
 
-/** Throws `forbidden` if a key that expires would make one that lives longer. Those of administrators may. */
+/** Throws `forbidden` if a key that expires, also one of a person, would make one that lives longer. Those of administrators may. */
 async function requireToOutlive({ registry, principal, org }: Call, expiresAt: string | null): Promise<void> {
-  if (principal.kind !== 'key' || isAllowed(principal, 'admin', { org })) return;
-  const own = (await registry.refs.read<Key>(keyRef(principal.id)))?.value.expiresAt ?? null;
+  const id = principal.kind === 'user' ? principal.key : principal.id;
+  if (id === undefined || isAllowed(principal, 'admin', { org })) return;
+  const own = (await registry.refs.read<Key>(keyRef(id)))?.value.expiresAt ?? null;
   if (own === null || (expiresAt !== null && Date.parse(expiresAt) <= Date.parse(own))) return;
   throw new RegistryError('forbidden', `This key expires at ${own} and makes none that lives longer. Set expiresAt.`);
 }

@@ -119,17 +119,29 @@ test('the last administrator vanishes only when that is said', async () => {
   expect((await other.call('DELETE', `${path}?last=true`)).status).toBe(204);
 });
 
-test('a key that expires makes none that lives longer, unless it administers', async () => {
-  const expiresAt = new Date(Date.now() + 5 * 86_400_000).toISOString();
-  const make = async (scope: string, body: object) => {
-    const made = await api.call('POST', '/v1/keys', { body: { name: 'short', scopes: [scope], expiresAt } });
-    return (await api.call('POST', '/v1/keys', { key: String(made.json['secret']), body })).status;
-  };
-  const keys = { name: 'made', scopes: ['keys'] };
-  expect(await make('keys', keys)).toBe(403);
-  expect(await make('keys', { ...keys, expiresAt: '2090-01-01T00:00:00Z' })).toBe(403);
-  expect(await make('keys', { ...keys, expiresAt })).toBe(201);
-  expect(await make('admin', keys)).toBe(201);
+test('a key that expires, also one of a person, makes and replaces none that lives longer, unless it administers', async () => {
+  const { registry } = api;
+  const expiresAt = new Date(registry.expiryTime().getTime() + 5 * 86_400_000).toISOString();
+  const statuses: unknown[] = [];
+  for (const scope of ['keys', 'admin'] as const) {
+    const actor = `user:${issuer}#${scope}`;
+    await giveRights(registry, 'acme', { person: `${issuer}#${scope}`, scopes: [scope] }, author);
+    await noteSignIn(registry, ['acme'], { actor, name: scope, groups: [], signedInAt: registry.now().toISOString() });
+    const personal = await createPersonalKey(registry, actor, { name: 'k', scopes: [scope], expiresAt }, author);
+    const own = await createKey(registry, { org: 'acme', name: 'k', scopes: [scope], expiresAt }, author);
+    for (const { text: key } of [personal, own]) {
+      const [lasting, short] = [await keyWith(whole[1]!), await createKey(registry, { org: 'acme', name: 'k', scopes: ['publish'], expiresAt }, author)]; // prettier-ignore
+      for (const [path, body] of [
+        ['', { name: 'made', scopes: ['publish'] }],
+        ['', { name: 'made', scopes: ['publish'], expiresAt }],
+        [`/${lasting.key.id}/rotate`, { overlap: 60 }],
+        [`/${short.key.id}/rotate`, { overlap: 60 }],
+      ] as const)
+        statuses.push((await api.call('POST', `/v1/keys${path}`, { key, body })).status);
+    }
+  }
+  const limited = [403, 201, 403, 201];
+  expect(statuses).toEqual([...limited, ...limited, ...Array.from({ length: 8 }, () => 201)]);
 });
 
 test('a key for some resources that could make no keys is not made', async () => {
