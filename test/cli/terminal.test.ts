@@ -41,6 +41,15 @@ test('a frame of lines is at most 80 columns wide', () => {
   expect(Math.max(...frame.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
 });
 
+test('a file in another encoding is not shown as text', () => {
+  expect(codeFrame(['\u{FFFD}\u{FFFD}o\0p\0e\0n\0'], { line: 1, column: 1 })).toBe('');
+});
+
+test('lint says that it found nothing, beside its output', async () => {
+  await writeFile(join(cwd, 'good.yaml'), 'openapi: 3.1.0\ninfo: {title: Pay, version: "1"}\npaths: {}\n');
+  expect(await runHere(['lint', 'good.yaml'], { cwd })).toEqual({ code: 0, stdout: '', stderr: 'No problems.\n' });
+});
+
 test('the link that signs in fits on one line', () => {
   const url = 'http://127.0.0.1:7700';
   expect((url + signInLink(createTestRegistry(), url)).length).toBeLessThan(80);

@@ -52,6 +52,7 @@ export function lintCommand(): Command {
       if (options.json) return printJson(report);
       const text = formatLint(report, options.format, files);
       if (text !== '') print(text);
+      else complain('No problems.');
     });
 }
 
