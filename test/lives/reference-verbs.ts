@@ -84,7 +84,12 @@ export const referenceVerbs: Verbs = {
       const text = demands.money.join();
       const isBreak = count.wallet > 0 && demands.money.some((each) => !published.includes(each));
       const { held, decision } = references;
-      const isApproved = isValid(decision, now) && decision?.demands === text && decision.verdict === 'approved';
+      // An approval covers each change: what one of the two schemas demands, not both together.
+      const isCovered = (slug: string) =>
+        partOf(slug, decision!.demands.split(',')) === partOf(slug, demands.money) ||
+        demands.money.every((each) => !each.startsWith(slug) || published.includes(each));
+      const isApproved =
+        isValid(decision, now) && decision!.verdict === 'approved' && ['coin', 'money'].every(isCovered);
       const label = `1.${count.wallet}.0`;
       const isPublished = !isBreak || isApproved;
       if (isPublished) {
@@ -133,5 +138,7 @@ export const referenceVerbs: Verbs = {
     },
   },
 };
+
+const partOf = (slug: string, demands: readonly string[]) => demands.filter((each) => each.startsWith(slug)).join();
 
 const plain = (text: string) => text.replace(/urn:uuid:[0-9a-f-]+/, '');
