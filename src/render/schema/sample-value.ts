@@ -167,16 +167,17 @@ function membersOf(
     objectOf(one)[hidden] !== true &&
     dereference(schemas.document, one)?.[hidden] !== true;
   const all = new Map(entriesOf(properties).filter(isShown));
-  const needed = [...names].filter((name) => all.has(name) || !Object.hasOwn(properties, name)).slice(0, 100);
-  const isStrict = side === 'request' && needed.length > 0;
+  const isNeeded = (name: string) => all.has(name) || !Object.hasOwn(properties, name);
+  const needed = new Set([...names].filter(isNeeded).slice(0, 100));
+  const isStrict = side === 'request' && needed.size > 0;
   const isPlain = !isChosen && conditions.every((keyword) => schema[keyword] === undefined);
-  const room = isStrict ? Math.floor(maxMembers.request / (depth + 1)) - needed.length : maxMembers[side];
+  const room = isStrict ? Math.floor(maxMembers.request / (depth + 1)) - needed.size : maxMembers[side];
   const wanted = !takesOptional || (isStrict && !isPlain) ? [] : [...all];
-  const others = wanted.filter(([name, one]) => !isStrict || (!needed.includes(name) && isSimple(schemas, one)));
-  const chosen = [...new Set([...needed, ...others.slice(0, Math.max(0, room)).map(([name]) => name)])];
-  const order = [...all.keys()].filter((name) => chosen.includes(name));
+  const others = wanted.filter(([name, one]) => !isStrict || (!needed.has(name) && isSimple(schemas, one)));
+  const chosen = new Set([...needed, ...others.slice(0, Math.max(0, room)).map(([name]) => name)]);
+  const order = [...all.keys()].filter((name) => chosen.has(name));
   const { additionalProperties: rest } = schema;
-  const missing = chosen.filter((name) => !all.has(name));
+  const missing = [...chosen].filter((name) => !all.has(name));
   const inherited = listOf(schema['allOf']).slice(0, maxItems);
   const members = [...order, ...missing].map((name): [string, unknown] => {
     const one = all.get(name) ?? (isObject(rest) ? rest : { type: 'string' });
