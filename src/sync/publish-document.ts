@@ -1,4 +1,6 @@
-import type { Connection, Repository } from '../model/connection.ts';
+import { anonymous } from '../model/access.ts';
+import type { Connection, Repository, RunDocument } from '../model/connection.ts';
+import { adviceIn, describeBlocking, firstBlocker, holdIn, outcomeIn } from '../model/problem.ts';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import { isRegistryError, RegistryError, type ErrorCode } from '../model/errors.ts';
 import { fileOf, viewInWords } from '../model/artifact.ts';
@@ -15,6 +17,7 @@ import { settingsPath } from '../plan/settings-of.ts';
 import type { PublishRequest } from '../registry/append-version.ts';
 import { publish, type PublishResult } from '../registry/publish.ts';
 import { policyOf } from '../registry/gate/policy.ts';
+import { mayReadFindings } from '../registry/gate/show-report.ts';
 import { findResource } from '../registry/lives.ts';
 import type { Registry } from '../registry/registry.ts';
 import { statedVersion } from '../plan/release-tags.ts';
@@ -42,6 +45,30 @@ export async function refusable<T>(work: () => Promise<T>): Promise<T | { refusa
     if (!isOwn) throw error;
     return { refusal: error.message };
   }
+}
+
+export type End = Pick<RunDocument, 'outcome' | 'label' | 'report' | 'detail'>;
+
+/** What became of a document. `detail`: why it was not published. */
+export async function endOf(registry: Registry, result: PublishResult): Promise<End> {
+  const detail = await detailOf(registry, result);
+  return result.outcome === 'rejected'
+    ? { outcome: outcomeIn(result.report), label: null, report: result.reportDigest, detail }
+    : { outcome: result.outcome, label: 'version' in result ? result.version.label : null, report: null, detail };
+}
+
+/** Why a document was not published. Readers of the resource see it, so it contains only what they may read. */
+async function detailOf(registry: Registry, result: PublishResult): Promise<string | null> {
+  if (result.outcome === 'conflict') return result.detail;
+  if (result.outcome !== 'rejected') return null;
+  const held = holdIn(result.report);
+  if (held !== null) return held.message;
+  const first = firstBlocker(result.report);
+  if (!(await mayReadFindings(registry, anonymous, result.report)) && first?.ofRuleset)
+    return describeBlocking(result.report);
+  if (!first) return null;
+  const advice = adviceIn(result.report);
+  return `${advice === null ? '' : `${advice} `}${first.file}:${first.line}:${first.column} ${first.message}`;
 }
 
 /** The message with the place in `stele.yaml` that lists the document. */

@@ -17,13 +17,10 @@ import type { Moves } from '../plan/plan.ts';
 import type { Planned } from '../plan/planned.ts';
 import { assertConnectable, changeResource, type ResourceChange, newResource } from '../registry/change-resource.ts';
 import { meaningOf } from '../registry/graph/references.ts';
-import { assertNoWayPast, connectionFor, publishDocument, refusable, refusalOf } from './publish-document.ts';
-import type { PublishResult } from '../registry/publish.ts';
+import { assertNoWayPast, connectionFor, endOf, publishDocument, refusable, refusalOf } from './publish-document.ts';
 import type { Registry } from '../registry/registry.ts';
 import { findResource } from '../registry/lives.ts';
-import { anonymous } from '../model/access.ts';
-import { adviceIn, describeBlocking, firstBlocker, holdIn, outcomeIn, type Report } from '../model/problem.ts';
-import { mayReadFindings } from '../registry/gate/show-report.ts';
+import { holdIn, type Report } from '../model/problem.ts';
 import { gateNow, rulesetDigest, rulesetNameFor, readInputs, referencesOf, type Inputs } from './inputs.ts';
 import { beforeFirst } from './sync-tags.ts';
 import type { Syncing } from './runs.ts';
@@ -78,16 +75,10 @@ export async function syncDocument(
     ...result.compiled.files.map((file) => [file.path, file.blob] as const),
     ...versionFile(document).map((file) => [file, blobs.get(file) ?? null] as const),
   ]);
-  const report = result.outcome === 'rejected' ? result.reportDigest : null;
-  const label = 'version' in result ? result.version.label : null;
-  const outcome = result.outcome === 'rejected' ? outcomeIn(result.report) : result.outcome;
-  const detail = await detailOf(registry, result);
+  const end = await endOf(registry, result);
   const state: DocumentState = {
     resource: name,
-    detail,
-    outcome,
-    label,
-    report,
+    ...end,
     // The sandbox may have died because of the machine, users change too, and what is held expires, so the document is
     // read again with the next commit, or when somebody asks.
     inputs: isPassing(result.report) ? null : await registry.objects.put(JSON.stringify(inputs)),
@@ -98,18 +89,18 @@ export async function syncDocument(
     ...(result.outcome === 'rejected' && { ...(await gateNow(registry, document)), ...referencesOf(document, inputs) }),
   };
   const effect = 'version' in result ? effectOnLatest(result.resource, result.version, before?.latest ?? null) : null;
-  const note = [detail ?? release ?? effect, approvalText(result.approvals)].filter(Boolean).join(' ') || null;
+  const note = [end.detail ?? release ?? effect, approvalText(result.approvals)].filter(Boolean).join(' ') || null;
   const isExpected = result.outcome === 'published' || (result.outcome === 'unchanged' && effect === null);
   registry.log(isExpected ? 'info' : 'warn', 'document', {
     run: run.id,
     path,
     resource: name,
-    outcome,
-    label,
+    outcome: end.outcome,
+    label: end.label,
     detail: note,
     milliseconds: Math.round(registry.monotonic() - started),
   });
-  const read: RunDocument = { path, resource: name, outcome, label, report, detail: note };
+  const read: RunDocument = { path, resource: name, ...end, detail: note };
   return { path, state, result: read };
 }
 
@@ -236,18 +227,4 @@ function versionFile({ version }: Planned): string[] {
 /** Whether a connection has the same version settings as the plan. */
 function isConnectedAs({ tags, onConflict, view }: Connection, document: Planned): boolean {
   return tags === document.tags && onConflict === document.onConflict && isDeepStrictEqual(view, document.view);
-}
-
-/** Why a document was not published. Readers of the resource see it, so it contains only what they may read. */
-async function detailOf(registry: Registry, result: PublishResult): Promise<string | null> {
-  if (result.outcome === 'conflict') return result.detail;
-  if (result.outcome !== 'rejected') return null;
-  const held = holdIn(result.report);
-  if (held !== null) return held.message;
-  const first = firstBlocker(result.report);
-  if (!(await mayReadFindings(registry, anonymous, result.report)) && first?.ofRuleset)
-    return describeBlocking(result.report);
-  if (!first) return null;
-  const advice = adviceIn(result.report);
-  return `${advice === null ? '' : `${advice} `}${first.file}:${first.line}:${first.column} ${first.message}`;
 }

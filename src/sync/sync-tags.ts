@@ -4,7 +4,6 @@ import PQueue from 'p-queue';
 import { hasDied, isSandboxLost } from '../compile/compile.ts';
 import type { RegistryError } from '../model/errors.ts';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
-import { firstBlocker, holdIn, outcomeIn } from '../model/problem.ts';
 import { approvalText } from '../model/approval.ts';
 import { matchesGlob } from '../model/glob.ts';
 import type { Repository, Run, RunDocument, TagState } from '../model/connection.ts';
@@ -12,7 +11,7 @@ import { fileOf } from '../model/artifact.ts';
 import { filesOf, type Snapshot } from '../source/snapshot.ts';
 import type { Remote, Tag } from '../source/source.ts';
 import type { Planned } from '../plan/planned.ts';
-import { noteOnTag, publishDocument, refusable } from './publish-document.ts';
+import { endOf, noteOnTag, publishDocument, refusable } from './publish-document.ts';
 import type { Registry } from '../registry/registry.ts';
 import { hostOf, remoteOf } from '../registry/remote.ts';
 import { readConfigOf } from '../registry/stored.ts';
@@ -206,23 +205,19 @@ async function publishTag(
   const latest = (await followsLatest(syncing, document, snapshot)) || ('newer' as const);
   const result = await refusable(() => publishDocument(syncing, snapshot, document, { version, isPast, latest }));
   if ('refusal' in result) return conflict(`Tag ${tag.name}: ${result.refusal}`);
-  if (result.outcome === 'conflict') return conflict(result.detail);
-  const { outcome, ruleset } = result;
-  if (outcome !== 'rejected') {
+  const end = await endOf(syncing.registry, result);
+  if (result.outcome === 'conflict') return { document: { ...about, ...end } };
+  if (result.outcome !== 'rejected') {
     const notes = [noteOnTag(tag.name, version, result), approvalText(result.approvals)];
-    const detail = notes.filter(Boolean).join(' ') || null;
-    return { document: { ...about, outcome, label: result.version.label, detail } };
+    return { document: { ...about, ...end, detail: notes.filter(Boolean).join(' ') || null } };
   }
-  const first = firstBlocker(result.report);
-  const why = first ? `${first.file}:${first.line}:${first.column} ${first.message}` : 'rejected';
-  const detail = `Tag ${tag.name}: ${holdIn(result.report)?.message ?? why}`;
   const refused = {
-    ruleset,
+    ruleset: result.ruleset,
     compiler: syncing.registry.compiler.id,
     ...(hasDied(result.report) && over),
     ...(result.held && { gate: (await gateNow(syncing.registry, document)).gate }),
   };
-  return { document: { ...about, outcome: outcomeIn(result.report), report: result.reportDigest, detail }, refused };
+  return { document: { ...about, ...end, detail: `Tag ${tag.name}: ${end.detail ?? 'rejected'}` }, refused };
 }
 
 /**

@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest';
+import type { Compiler } from '../../src/compile/compile.ts';
+import type { UserConfig } from '../../src/config.ts';
 import type { Repository, Trigger } from '../../src/model/connection.ts';
 import { releasePattern } from '../../src/plan/release-tags.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { findResource } from '../../src/registry/lives.ts';
 import { follow } from '../../src/sync/follow.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
+import { shareCompiler } from '../compile/shared-compiler.ts';
 import { createWorld } from '../registry/world.ts';
 
 const url = 'https://git.test/acme/apis.git';
@@ -13,8 +16,13 @@ function api(title: string, version: string, more = ''): string {
   return `openapi: 3.1.0\ninfo: {title: ${title}, version: "${version}"}\n${more}`;
 }
 
-async function open(from: { versions: Repository['versions'] } = { versions: 'tags' }) {
-  const world = createWorld();
+async function open(
+  from: { versions: Repository['versions'] } = { versions: 'tags' },
+  user?: UserConfig,
+  compiler?: Compiler,
+) {
+  const world = createWorld(user);
+  if (compiler) Object.assign(world.registry, { compiler });
   const queue = createSyncQueue(world.registry, createPulls);
   const followAs = (versions: Repository['versions']) =>
     follow(world.registry, 'acme', {
@@ -124,3 +132,22 @@ test('the tags of a first sync are history, and those after it are judged', asyn
   expect((await sync()).documents).toMatchObject([{ outcome: 'rejected' }]);
   expect(await labels('pay')).toEqual(['1.0.0', '1.1.0', '1.2.0']);
 }); // prettier-ignore
+
+test.each(['branch', 'tags'] as const)(
+  'what a private ruleset finds in a document of %s is not told to those who read its resource',
+  async (versions) => {
+    const defaults = { defaults: { ruleset: '@acme/rulesets/style' } };
+    const { source, sync } = await open({ versions }, { organizations: { acme: defaults } }, shareCompiler());
+    const files = {
+      'stele.yaml': 'resources: [{path: style.yaml, slug: style, visibility: private}, {path: pay.yaml, slug: pay}]',
+      'style.yaml': 'x-title: Style\nx-version: 1.0.0\nrules: {info-contact: error}\n',
+    };
+    source.push(url, files);
+    await sync();
+    const pay = 'openapi: 3.1.0\ninfo: {title: Pay, version: 1.0.0}\npaths: {}\n';
+    source.tag(url, 'v1.0.0', source.push(url, { ...files, 'pay.yaml': pay }));
+    const { documents } = await sync();
+    const detail = expect.stringMatching(/^(Tag v1\.0\.0: )?The document has 1 error\.$/) as string;
+    expect(documents).toContainEqual(expect.objectContaining({ path: 'pay.yaml', outcome: 'rejected', detail }));
+  },
+);

@@ -1,6 +1,6 @@
 import type { HistoryCommit, Remote } from '../../source/source.ts';
 import { formatCoordinate } from '../../model/address.ts';
-import { holdIn, outcomeIn, firstBlocker } from '../../model/problem.ts';
+import { holdIn } from '../../model/problem.ts';
 import { chooseLatest } from '../../model/resource.ts';
 import { unyanked } from '../../registry/gate/compatibility.ts';
 import type { RunDocument } from '../../model/connection.ts';
@@ -9,8 +9,7 @@ import { hasDied } from '../../compile/compile.ts';
 import { filesOf, type Snapshot } from '../../source/snapshot.ts';
 import { shareOf } from '../../plan/find-twins.ts';
 import { plannedFor, type Connected } from '../../plan/plan.ts';
-import { noteOnTag, publishDocument, refusable } from '../publish-document.ts';
-import type { PublishResult } from '../../registry/publish.ts';
+import { endOf, noteOnTag, publishDocument, refusable, type End } from '../publish-document.ts';
 import type { Syncing } from '../runs.ts';
 
 /** The paths of a document through its history. */
@@ -139,8 +138,6 @@ export interface Past {
   tag: { name: string; label: string } | null;
 }
 
-type End = Pick<RunDocument, 'outcome' | 'label' | 'detail'>;
-
 /** The result for a past commit. */
 export interface PublishedPast {
   document: RunDocument;
@@ -170,9 +167,11 @@ export async function publishPast(
   };
   const result = await refusable(() => publishDocument({ registry, repository, run, signal }, snapshot, planned, how));
   if ('refusal' in result) return { document: refuse(connected, commit, result.refusal), read: null, refusal: null };
+  const end = await endOf(registry, result);
+  const note = 'version' in result && tag !== null ? noteOnTag(tag.name, tag.label, result) : null;
   const isRefused = result.outcome === 'rejected' && !hasDied(result.report) && holdIn(result.report) === null;
   return {
-    document: documentOf(connected, commit, endOf(result, tag)),
+    document: documentOf(connected, commit, { ...end, detail: note ?? end.detail }),
     read: result.compiled.files.map((file) => file.path),
     refusal: isRefused ? { ruleset: result.ruleset } : null,
   };
@@ -180,22 +179,11 @@ export async function publishPast(
 
 /** The result for a past commit that cannot be published. */
 export function refuse(connected: Connected, commit: string, detail: string): RunDocument {
-  return documentOf(connected, commit, { outcome: 'conflict', label: null, detail });
+  return documentOf(connected, commit, { outcome: 'conflict', label: null, report: null, detail });
 }
 
 function documentOf({ org, type, slug, connection }: Connected, commit: string, end: End): RunDocument {
-  return { path: connection.path, resource: formatCoordinate({ org, type, slug }), commit, report: null, ...end };
-}
-
-function endOf(result: PublishResult, tag: Past['tag']): End {
-  if (result.outcome === 'conflict') return { outcome: 'conflict', label: null, detail: result.detail };
-  if (result.outcome !== 'rejected') {
-    const detail = tag === null ? null : noteOnTag(tag.name, tag.label, result);
-    return { outcome: result.outcome, label: result.version.label, detail };
-  }
-  const first = firstBlocker(result.report);
-  const detail = first ? `${first.file}:${first.line}:${first.column} ${first.message}` : null;
-  return { outcome: outcomeIn(result.report), label: null, detail };
+  return { path: connection.path, resource: formatCoordinate({ org, type, slug }), commit, ...end };
 }
 
 /** The first of the paths that exists in the snapshot, with its blob id. Null when none does. */
