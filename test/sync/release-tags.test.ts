@@ -133,9 +133,12 @@ test('the tags of a first sync are history, and those after it are judged', asyn
   expect(await labels('pay')).toEqual(['1.0.0', '1.1.0', '1.2.0']);
 }); // prettier-ignore
 
-test.each(['branch', 'tags'] as const)(
+test.each([
+  ['the branch', undefined],
+  ['tags', 'tags'],
+] as const)(
   'what a private ruleset finds in a document of %s is not told to those who read its resource',
-  async (versions) => {
+  async (_name, versions) => {
     const defaults = { defaults: { ruleset: '@acme/rulesets/style' } };
     const { source, sync } = await open({ versions }, { organizations: { acme: defaults } }, shareCompiler());
     const files = {
