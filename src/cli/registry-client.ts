@@ -1,5 +1,5 @@
 import { RegistryError, type ErrorCode } from '../model/errors.ts';
-import { problemAtFile, type Problem } from '../model/problem.ts';
+import type { Problem } from '../model/problem.ts';
 import { readFileSync, statSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -50,12 +50,6 @@ export interface RegistryAnswer {
   body: Record<string, unknown>;
 }
 
-/**
- * A running registry, asked with the user's key (`keyFor`). Each request names the organization of the
- * key, so that the registry refuses it if they differ.
- */
-export type RegistryClient = Awaited<ReturnType<typeof openRegistryAt>>;
-
 /** The header that names the organization for which a request is meant. */
 const organizationHeader = 'stele-organization';
 
@@ -76,41 +70,30 @@ export function readOpenTarget(registry: string): { base: string; key: string | 
 }
 
 /**
- * Opens the registry for one command. `org` is the organization that the command names, null if it
+ * Opens the registry for one command, with the user's key (`keyFor`). Each request names the organization of the key,
+ * so that the registry refuses it if they differ. `org` is the organization that the command names, null if it
  * names none. Throws `malformed` if the key belongs to another one. That is asked first, because
  * older registries ignore the header and take a request for the key's organization.
  */
-export async function openRegistryAt(registry: string, org: string | null) {
+export async function openRegistryAt(registry: string, org: string | null): Promise<Client> {
   if (!readOpenTarget(registry).key)
     throw new RegistryError('malformed', 'Log in with `stele login`, or set STELE_KEY to an API key of that registry.');
   const organization = await organizationOfKey(registry, org);
-  return {
-    ...askingWith((method, path, body) => askRegistry(registry, method, path, { org: organization, body })),
-    /**
-     * Sends a file as it is to this path. Returns what is wrong with it, if the registry does not take
-     * such a file.
-     */
-    async sendFile(path: string, name: string, bytes: Uint8Array): Promise<Problem | null> {
-      const place = path + name.split('/').map(encodeURIComponent).join('/');
-      const answer = await askRegistry(registry, 'PUT', place, { org: organization, body: bytes });
-      if (answer.status < 400) return null;
-      if (![400, 404, 413, 415].includes(answer.status)) throw refusalIn(answer);
-      return problemAtFile('site-file', name, String(answer.body['detail']), 'warning');
-    },
-  };
+  return askingWith(async (method, path, body) =>
+    bodyIn(await askRegistry(registry, method, path, { org: organization, body })),
+  );
 }
 
-/** The questions that rest on `ask`. */
-export function askingWith(ask: (method: string, path: string, body?: unknown) => Promise<RegistryAnswer>) {
-  const demand = async (method: string, path: string, body?: unknown): Promise<RegistryAnswer['body']> =>
-    bodyIn(await ask(method, path, body));
+/** What asks the management API: of a running registry, or of the data folder. */
+export type Client = ReturnType<typeof askingWith>;
+
+/** The questions that rest on `demand`. */
+export function askingWith(demand: (method: string, path: string, body?: unknown) => Promise<RegistryAnswer['body']>) {
   return {
     /**
-     * Rejects with `unreachable` without a valid response, or on a redirect: the key must not go to
-     * another server.
+     * Asks, with a body that becomes JSON, or bytes as they are. Throws the registry's own error, and `unreachable`
+     * without a valid response, or on a redirect: the key must not go to another server.
      */
-    ask,
-    /** As `ask`, but returns the body and throws the registry's own error for a status of 400 or more. */
     demand,
     /** Yields every item of a list, page by page. */
     async *demandAll<T>(path: string): AsyncGenerator<T> {
@@ -148,7 +131,8 @@ export async function organizationOfKey(registry: string, wanted: string | null)
 
 /**
  * Asks a registry. `org`: the organization that it is about. `key`: in place of the user's; null: none. `body`: bytes
- * as they are, or what becomes JSON. Rejects as `RegistryClient.ask`.
+ * as they are, or what becomes JSON. Rejects with
+ * `unreachable` as `Client.demand`.
  */
 export async function askRegistry(
   registry: string,
@@ -191,6 +175,8 @@ const codes: Readonly<Record<number, ErrorCode>> = {
   403: 'forbidden',
   404: 'not_found',
   409: 'conflict',
+  413: 'too_large',
+  415: 'unsupported_media_type',
   429: 'rate_limited',
 };
 
@@ -201,9 +187,11 @@ export function bodyIn(answer: RegistryAnswer): RegistryAnswer['body'] {
 }
 
 /** Returns the error in a response (RFC 9457), with all its members. */
-export function refusalIn({ status, body }: RegistryAnswer): RegistryError {
+function refusalIn({ status, body }: RegistryAnswer): RegistryError {
   const detail = String(body['detail'] ?? body['title'] ?? `The registry returned status ${status}.`);
-  return new RegistryError(status >= 500 ? 'unavailable' : (codes[status] ?? 'refused'), detail, { extra: body });
+  const problems = Array.isArray(body['problems']) ? (body['problems'] as Problem[]) : [];
+  const code = status >= 500 ? 'unavailable' : (codes[status] ?? 'refused');
+  return new RegistryError(code, detail, { problems, extra: body });
 }
 
 /** A key that `stele login` got, for one registry. */

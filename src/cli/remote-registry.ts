@@ -12,7 +12,8 @@ import { createReport, outcomeIn, type Report, adviceIn } from '../model/problem
 import type { View } from '../model/artifact.ts';
 import { openDocument } from './check/fetch-document.ts';
 import type { components } from '../server/v1/management.d.ts';
-import { openRegistryAt, refusalIn, type RegistryAnswer, type RegistryClient } from './registry-client.ts';
+import { isRegistryError, onRefusal } from '../model/errors.ts';
+import { openRegistryAt, type Client } from './registry-client.ts';
 import { requireDate, withCompiler, type CommonOptions } from './command-context.ts';
 import { withProgress, adviseRepository, complain, formatReport, print, printJson, seenFromHere } from './output.ts';
 import { type ToolFormat, findingsInReport, formatFindings } from './check/finding-formats.ts';
@@ -50,7 +51,7 @@ export async function publishRemotely(
  * about the document.
  */
 async function send(
-  registry: RegistryClient,
+  registry: Client,
   coordinate: Coordinate,
   { body: upload, report }: Upload,
   { latest, version, createdAt, dryRun = false, public: isPublic }: PublishOptions,
@@ -61,23 +62,28 @@ async function send(
   const path = `/v1/${type}/${slug}/${types[type].upload}`;
   const dated = createdAt !== undefined && { createdAt: requireDate(createdAt) };
   const body = { ...upload, latest, dryRun, ...(version !== undefined && { version }), ...dated };
-  let answer = await registry.ask('POST', path, body);
-  const created = answer.status === 404;
-  // Resource and version come into being together, so that a rejected document leaves nothing behind.
-  if (created) answer = await registry.ask('POST', path, { ...body, create: isPublic ? { visibility: 'public' } : {} });
-  const checked = reportIn(answer);
-  const { status, body: said } = answer;
-  if (status === 200 || status === 201) {
-    const { outcome, coordinate: named, digest, url } = said as components['schemas']['Published'];
+  const create = isPublic ? { visibility: 'public' } : {};
+  let created = false;
+  try {
+    const said = (await registry.demand('POST', path, body).catch(
+      onRefusal('not_found', () => {
+        created = true;
+        // Resource and version come into being together, so that a rejected document leaves nothing behind.
+        return registry.demand('POST', path, { ...body, create });
+      }),
+    )) as components['schemas']['Published'];
+    const { outcome, coordinate: named, digest, url } = said;
     const resource = created && !dryRun ? await registry.demand('GET', `/v1/${type}/${slug}`) : null;
     const visibility = resource && (resource['visibility'] as Visibility);
-    return { outcome, version: named, digest, url, created, visibility, dryRun, detail: null, report: checked };
-  }
-  if (status === 409 && said['version'] !== undefined)
-    return { outcome: 'conflict', ...none, detail: String(said['detail']), report: checked };
-  if (status === 422 && said['problems'] !== undefined)
+    return { outcome, version: named, digest, url, created, visibility, dryRun, detail: null, report: reportIn(said) };
+  } catch (error) {
+    if (!isRegistryError(error)) throw error;
+    const checked = reportIn(error.extra);
+    if (error.code === 'conflict' && error.extra['version'] !== undefined)
+      return { outcome: 'conflict', ...none, detail: error.message, report: checked };
+    if (error.code !== 'refused' || error.extra['problems'] === undefined) throw error;
     return { outcome: outcomeIn(checked), ...none, report: checked };
-  throw refusalIn(answer);
+  }
 }
 
 /** A run with the documents of one resource. */
@@ -137,8 +143,8 @@ export async function readDocument(
   return { body, files, report, root };
 }
 
-function reportIn({ body }: RegistryAnswer): Report {
-  const given = (body['report'] ?? body) as Partial<Report>;
+function reportIn(body: { report?: unknown }): Report {
+  const given = (body.report ?? body) as Partial<Report>;
   return { ...createReport(given.problems ?? []), ...given };
 }
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { draftRef, type Draft } from '../../src/sites/model/documentation-site.ts';
 import { openCollector } from '../../src/registry/maintenance/gc.ts';
-import { deleteDraft, replaceDrafts } from '../../src/sites/registry/drafts.ts';
+import { deleteDraft } from '../../src/sites/registry/drafts.ts';
 import { objectKey, quarantineKey } from '../../src/store/objects.ts';
 import { createTestRegistry } from '../server/registry.ts';
 import { author, handbook, writeSite } from '../sites/server/site-world.ts';
@@ -27,12 +27,9 @@ test('files of sites that were replaced or deleted leave nothing behind', async 
   const [kept, ...old] = [await keysOf('b.md'), await keysOf('index.md'), await keysOf('c.md'), await keysOf('d.md')];
   await writeSite(registry, { 'index.md': 'another' });
   await deleteDraft(registry, handbook, 'c.md', author);
-  const files = [
-    { path: 'index.md', bytes: Buffer.from('a third') },
-    { path: 'b.md', bytes: Buffer.from('kept') },
-  ];
   const replaced = await keysOf('index.md');
-  await replaceDrafts(registry, handbook, files, author);
+  await writeSite(registry, { 'index.md': 'a third', 'b.md': 'kept' });
+  await deleteDraft(registry, handbook, 'd.md', author);
   const collector = openCollector(registry)!;
   const isThere = async (key: string) =>
     (await registry.bucket.get(key)) !== null || (await registry.bucket.get(quarantineKey(key))) !== null;

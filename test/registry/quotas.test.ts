@@ -9,7 +9,7 @@ import { createKey, revokeKey } from '../../src/registry/keys/keys.ts';
 import { rotateKey } from '../../src/registry/keys/change-key.ts';
 import { usageOf, type Usage } from '../../src/registry/maintenance/quotas.ts';
 import type { Registry } from '../../src/registry/registry.ts';
-import { deleteDraft, replaceDrafts } from '../../src/sites/registry/drafts.ts';
+import { deleteDraft } from '../../src/sites/registry/drafts.ts';
 import { createSiteRecord } from '../../src/sites/registry/site-record.ts';
 import { createRefs } from '../../src/store/refs.ts';
 import { createTestRegistry, publishVersion, setStatus } from '../server/registry.ts';
@@ -78,10 +78,7 @@ describe('what an organization may have at most', () => {
     await writeSite(registry, { 'index.md': '# Home', 'a.md': 'A' });
     await refused(() => writeSite(registry, { 'b.md': 'B' }), 'drafts');
     await writeSite(registry, { 'a.md': 'Longer' });
-    const files = ['index.md', 'b.md', 'c.md'].map((path) => ({ path, bytes: Buffer.from(path) }));
-    await refused(() => replaceDrafts(registry, handbook, files, author), 'drafts');
-    await replaceDrafts(registry, handbook, files.slice(0, 2), author);
-    await deleteDraft(registry, handbook, 'b.md', author);
+    await deleteDraft(registry, handbook, 'a.md', author);
     await writeSite(registry, { 'd.md': 'D' });
     const other = { org: 'acme', slug: 'other' };
     await refused(() => createSiteRecord(registry, other, { title: 'Other' }, author), 'sites');
@@ -174,7 +171,7 @@ describe('how much an organization has', () => {
             () => writeSite(registry, { 'index.md': `# ${steps.length}`, 'a.md': slug }, {}, site),
             () => deploy(registry, site),
             () => deleteRecord(registry, siteCoordinate(site), author),
-            () => replaceDrafts(registry, site, [{ path: 'only.md', bytes: Buffer.from(slug) }], author),
+            () => deleteDraft(registry, site, 'a.md', author),
           ];
           await acts[what]!().catch(() => undefined);
           await usageOf(nodes[which % 2]!, 'acme');

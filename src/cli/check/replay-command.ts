@@ -2,12 +2,13 @@ import { Command, Option } from 'commander';
 import { existsSync } from 'node:fs';
 import { formatCoordinate, parseCoordinate, type Coordinate } from '../../model/address.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
-import { describeBlocking, formatProblem, isBlocking, type Problem } from '../../model/problem.ts';
+import { describeBlocking, formatProblem, isBlocking } from '../../model/problem.ts';
 import { csvText } from '../../model/escape.ts';
 import type { Replayed, ReplayPage } from '../../registry/gate/replay.ts';
 import { requireCoordinate, withCompiler, type CommonOptions } from '../command-context.ts';
 import { complain, print, printJson, withProgress } from '../output.ts';
-import { withClient, type Client } from '../manage/with-client.ts';
+import { withClient } from '../manage/with-client.ts';
+import type { Client } from '../registry-client.ts';
 import { readDocument } from '../remote-registry.ts';
 
 interface ReplayOptions extends CommonOptions {
@@ -39,11 +40,8 @@ export function replayCommand(): Command {
           replay(client, await bodyOf(command, candidate, coordinate, version), coordinate, say),
         ),
       ).catch((error: unknown) => {
-        if (isRegistryError(error) && json !== true) {
-          const { problems, extra } = error;
-          const all = problems.length > 0 ? problems : ((extra['problems'] ?? []) as Problem[]);
-          for (const problem of all) complain(formatProblem(problem));
-        }
+        if (isRegistryError(error) && json !== true)
+          for (const problem of error.problems) complain(formatProblem(problem));
         throw error;
       });
       if (result.totals.newlyBlocked > 0) process.exitCode = 1;

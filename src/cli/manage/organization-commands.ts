@@ -1,14 +1,13 @@
-import { Command, Option } from 'commander';
+import { Argument, Command, Option } from 'commander';
 import { scopes } from '../../model/access.ts';
-import { complain, print, printJson } from '../output.ts';
+import { complain, print } from '../output.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { decidersText, latestText, reachText } from '../../model/approval.ts';
 import { own } from '../../model/json.ts';
 import { isUsable } from '../../model/key.ts';
 import { asTitle, shownState } from '../../model/states.ts';
-import type { CommonOptions } from '../command-context.ts';
 import type { components } from '../../server/v1/management.d.ts';
-import { withClient, type Client } from './with-client.ts';
+import { verbCommand, type Verb, type VerbOptions } from './with-client.ts';
 
 interface OrganizationOptions extends VerbOptions {
   owner?: string;
@@ -30,7 +29,7 @@ const organizationVerbs: readonly Verb<OrganizationOptions>[] = [
   {
     name: 'list',
     description: 'List the organizations in which you have rights; those of a data folder: all.',
-    isForAll: true,
+    orgIn: null,
     run: async ({ demandAll }) => ({ organizations: await Array.fromAsync(demandAll<object>('/v1/organizations?')) }),
     say({ organizations }) {
       for (const { organization } of organizations as { organization: string }[]) print(organization);
@@ -39,8 +38,8 @@ const organizationVerbs: readonly Verb<OrganizationOptions>[] = [
   {
     name: 'create',
     description: 'Create an organization. No restart is needed.',
-    argument: ['<organization>', 'its name, such as acme'],
-    isForAll: true,
+    argument: new Argument('<organization>', 'its name, such as acme'),
+    orgIn: null,
     options: [new Option('--owner <person>', 'who administers it, such as https://id.example.com#ada')],
     run: ({ demand }, organization, { owner }) => demand('POST', '/v1/organizations', { organization, owner }),
     say: (_answer, id) => complain(`Created ${id}.`),
@@ -182,7 +181,7 @@ const webhookVerbs: readonly Verb<WebhookOptions>[] = [
   {
     name: 'create',
     description: 'Send events to a URL. Prints only the secret that signs them, once.',
-    argument: ['<url>', 'where events are sent'],
+    argument: new Argument('<url>', 'where events are sent'),
     options: [
       new Option('--event <type...>', 'only these events, such as version.published (default: all)'),
       new Option('--resource <glob...>', 'only of these resources, such as apis/pay-* (default: all)'),
@@ -295,27 +294,9 @@ function approvalLines({ changes, more, decisions, approvers = [], ...held }: Ap
   ];
 }
 
-interface VerbOptions extends CommonOptions {
-  org?: string;
-}
-
-/** A subcommand: what it takes, and what it asks for. `id` is the first argument. Returns what `--json` prints. */
-interface Verb<Options extends VerbOptions> {
-  name: string;
-  description: string;
-  argument?: [name: string, description: string];
-  options?: Option[];
-  /** Whether it is about no organization, and has no `--org`. */
-  isForAll?: true;
-  /** Whether it may be the first thing that is done with a data folder, which is made then. */
-  makesStore?: true;
-  run(client: Client, id: string, options: Options): Promise<object>;
-  say(answer: Record<string, unknown>, id: string, options: Options): void;
-}
-
 /** The argument of a subcommand that is about one of a list. */
-function idOf(what: string, list: string): [name: string, description: string] {
-  return ['<id>', `id of ${what}, as \`stele ${list}\` prints it`];
+function idOf(what: string, list: string): Argument {
+  return new Argument('<id>', `id of ${what}, as \`stele ${list}\` prints it`);
 }
 
 /** What is managed with subcommands: what they are for, and what `--org` means. */
@@ -328,30 +309,9 @@ const groups: readonly [name: string, description: string, verbs: readonly Verb<
 
 /** `stele keys`, `webhooks`, `approvals` and `organizations`, each with subcommands. */
 export function groupCommands(): Command[] {
-  return groups.map(([name, description, verbs, org]) =>
-    withVerbs(new Command(name).description(description), verbs, org),
-  );
-}
-
-/** Adds the subcommands, each of which asks the management API. `org`: what `--org` means. */
-function withVerbs(parent: Command, verbs: readonly Verb<VerbOptions>[], org: string): Command {
-  for (const { name, description, argument, options = [], isForAll = false, makesStore = false, run, say } of verbs) {
-    const command = parent.command(name).description(description);
-    if (argument !== undefined) command.argument(...argument);
-    if (!isForAll) command.option('--org <name>', org);
-    command.option('--registry <url>', 'URL of a running registry; uses the key in STELE_KEY and its organization');
-    for (const option of options) command.addOption(option);
-    command.action(async (...given: unknown[]) => {
-      const self = given.at(-1) as Command;
-      const [id = ''] = self.args;
-      const asked = self.optsWithGlobals<VerbOptions & { registry?: string }>();
-      // The operator of a data folder acts in all organizations.
-      const named = isForAll ? (asked.registry === undefined ? '-' : null) : (asked.org ?? null);
-      const answer = await withClient(self, named, (client) => run(client, id, asked), { makesStore });
-      if ('delivered' in answer && answer.delivered !== true) process.exitCode = 1;
-      if (asked.json) printJson(answer);
-      else say(answer as Record<string, unknown>, id, asked);
-    });
-  }
-  return parent;
+  return groups.map(([name, description, verbs, org]) => {
+    const group = new Command(name).description(description);
+    for (const verb of verbs) group.addCommand(verbCommand(verb, org));
+    return group;
+  });
 }

@@ -1,11 +1,11 @@
-import type { Principal, Visibility } from '../../model/access.ts';
 import { digestOf } from '../../model/digest.ts';
-import { createReport, isBlocking, type Problem, type Report } from '../../model/problem.ts';
-import { settingsOf, siteAddress, type Deployment, type SiteName } from '../model/documentation-site.ts';
+import { insteadOf, isRegistryError, type ErrorCode } from '../../model/errors.ts';
+import { createReport, isBlocking, problemAtFile, type Problem, type Report } from '../../model/problem.ts';
+import { settingsOf, type SiteName } from '../model/documentation-site.ts';
 import type { Registry } from '../../registry/registry.ts';
+import { someAtOnce } from '../../scheduling/turns.ts';
 import type { NewFile } from '../registry/drafts.ts';
-import { operator } from '../../cli/command-context.ts';
-import { refusalIn, type RegistryClient } from '../../cli/registry-client.ts';
+import type { Client } from '../../cli/registry-client.ts';
 
 /** The result of `stele sites publish`, as `--json` prints it. */
 export interface PublishedFolder {
@@ -25,140 +25,126 @@ export interface FolderOptions {
   public?: boolean;
 }
 
-export const reader: Principal = { kind: 'operator', id: 'cli' };
-
-/** Makes the files all files of a site, and publishes it. Creates the site if it is not there. */
-export async function publishHere(
-  registry: Registry,
-  site: SiteName,
-  files: readonly NewFile[],
-  unread: readonly Problem[],
-  { title, public: isPublic }: FolderOptions,
-): Promise<PublishedFolder> {
-  const { createSiteRecord, changeSite } = await import('../registry/site-record.ts');
-  const { findSite } = await import('../../registry/lives.ts');
-  const { replaceDrafts } = await import('../registry/drafts.ts');
-  const { publishSite, storedFiles } = await import('../registry/publish-site.ts');
-  const author = operator;
-  const stored = await findSite(registry, site);
-  const visibility: Visibility | undefined = isPublic ? 'public' : undefined;
-  if (stored === null)
-    await createSiteRecord(registry, site, { title: title ?? site.slug, ...(visibility && { visibility }) }, author);
-  else if (title !== undefined) await changeSite(registry, site, { title }, author);
-  const replaced = await replaceDrafts(registry, site, files, author);
-  const result = await publishSite(registry, {
-    site,
-    files: storedFiles(replaced.files),
-    read: readerOf(files),
-    origin: null,
-    reader,
-    author,
-  });
-  const report = withProblems(result.report, [...unread, ...replaced.problems]);
-  const { url } = registry.config;
-  const common = { created: stored === null, url: url && `${url}${siteAddress(site)}/`, report };
-  if (result.outcome === 'rejected' || result.outcome === 'checked')
-    return { outcome: 'rejected', deployment: null, rendered: 0, ...common };
-  return { outcome: result.outcome, deployment: result.deployment.label, rendered: result.rendered, ...common };
-}
-
-function readerOf(files: readonly NewFile[]): (paths: readonly string[]) => Promise<Uint8Array[]> {
-  const bytes = new Map(files.map((file) => [file.path, file.bytes]));
-  return async (paths) => paths.map((path) => bytes.get(path)!);
-}
-
-/** What a deployment is made from: the files that a site may have, and what is wrong with the others. */
-export async function inputOf(files: readonly NewFile[], maxBytes: number) {
-  const { sortFiles } = await import('../registry/drafts.ts');
-  const { accepted, problems } = sortFiles(files, maxBytes);
-  const sources = accepted.map((file) => ({ path: file.path, source: digestOf(file.bytes) }));
-  return { files: sources, read: readerOf(accepted), problems };
+/** What was read of a folder. `maxBytes`: of a file. */
+export interface ReadFolder {
+  files: readonly NewFile[];
+  problems: readonly Problem[];
+  maxBytes: number;
 }
 
 /** Renders and checks the files, and stores nothing. References are looked up in the registry. */
-export async function checkHere(
+export async function checkFolder(
   registry: Registry,
   site: SiteName,
-  files: readonly NewFile[],
-  unread: readonly Problem[],
+  { files, problems: unread, maxBytes }: ReadFolder,
 ): Promise<PublishedFolder> {
   const { makeDeployment } = await import('../registry/make-deployment.ts');
   const { findSite } = await import('../../registry/lives.ts');
   const stored = (await findSite(registry, site))?.value ?? null;
   const none = { title: site.slug, description: '', theme: {}, navigation: null, redirects: {}, versions: [] };
-  const { problems, ...input } = await inputOf(files, registry.config.limits.fileBytes);
+  const { fit, problems } = await sortFiles(files, maxBytes);
+  const bytes = new Map(fit.map((file) => [file.path, file.bytes]));
   const { report, rendered } = await makeDeployment(registry, {
     org: site.org,
     settings: stored === null ? none : settingsOf(stored),
     blockOn: stored?.blockOn ?? 'error',
     previous: null,
-    reader,
-    ...input,
+    reader: { kind: 'operator', id: 'cli' },
+    files: fit.map((file) => ({ path: file.path, source: digestOf(file.bytes) })),
+    read: async (paths) => paths.map((path) => bytes.get(path)!),
   });
   const outcome = isBlocking(report) ? 'rejected' : 'checked';
   const whole = withProblems(report, [...unread, ...problems]);
   return { outcome, deployment: null, url: null, created: false, rendered, report: whole };
 }
 
+/** The files that sites can have, and what is wrong with the others. */
+async function sortFiles(
+  files: readonly NewFile[],
+  maxBytes: number,
+): Promise<{ fit: NewFile[]; problems: Problem[] }> {
+  const { fileFault } = await import('../registry/drafts.ts');
+  const problems: Problem[] = [];
+  const fit = files.filter(({ path, bytes }) => {
+    const fault = fileFault(path, bytes, maxBytes);
+    if (fault !== null) problems.push(problemAtFile('site-file', path, fault, 'warning'));
+    return fault === null;
+  });
+  return { fit, problems };
+}
+
+/** Files that are sent at once. A log joins them into a few entries. */
+const atOnce = 16;
+
 /**
- * Sends the files of a folder to a running registry: those that changed, and removes the others.
- * Creates the site if it is not there.
+ * Sends the files of a folder: those that changed, and removes the others. Creates the site if it is
+ * not there. `maxBytes`: of a file. Returns what is wrong with those that a site cannot have.
  */
 export async function sendFolder(
-  registry: RegistryClient,
+  { demand, demandAll }: Client,
   { slug }: SiteName,
   files: readonly NewFile[],
+  maxBytes: number,
   { title, public: isPublic }: FolderOptions,
 ): Promise<{ url: string; created: boolean; problems: Problem[] }> {
   const path = `/v1/sites/${slug}`;
-  const remote = await registry.ask('GET', path);
-  const isNew = remote.status === 404;
-  if (!isNew && remote.status >= 400) throw refusalIn(remote);
+  const { fit, problems } = await sortFiles(files, maxBytes);
+  const before = await demand('GET', path).catch(insteadOf('not_found', null));
   const given = { slug, title: title ?? slug, ...(isPublic && { visibility: 'public' }) };
-  const { url } = isNew
-    ? await registry.demand('POST', '/v1/sites', given)
-    : title === undefined
-      ? remote.body
-      : await registry.demand('PATCH', path, { title });
+  const { url } =
+    before === null
+      ? await demand('POST', '/v1/sites', given)
+      : title === undefined
+        ? before
+        : await demand('PATCH', path, { title });
   const there = new Map<string, string>();
-  for await (const file of registry.demandAll<{ path: string; digest: string }>(`${path}/files?`))
+  for await (const file of demandAll<{ path: string; digest: string }>(`${path}/files?`))
     there.set(file.path, file.digest);
-  const problems: Problem[] = [];
-  for (const { path: name, bytes } of files) {
-    const digest = there.get(name);
-    there.delete(name);
-    if (digest === digestOf(bytes)) continue;
-    const problem = await registry.sendFile(`${path}/files/`, name, bytes);
-    if (problem !== null) problems.push(problem);
-  }
-  for (const name of there.keys()) await registry.demand('DELETE', `${path}/files/${name}`);
-  return { url: String(url), created: isNew, problems };
+  const send = async ({ path: name, bytes }: NewFile): Promise<void> => {
+    const place = `${path}/files/${name.split('/').map(encodeURIComponent).join('/')}`;
+    await demand('PUT', place, bytes).catch((error: unknown) => {
+      if (!isRegistryError(error) || !unfit.includes(error.code)) throw error;
+      problems.push(problemAtFile('site-file', name, error.message, 'warning'));
+    });
+  };
+  const changed = fit.filter((file) => there.get(file.path) !== digestOf(file.bytes));
+  await Array.fromAsync(someAtOnce(changed, atOnce, send));
+  for (const { path: name } of fit) there.delete(name);
+  for (const name of there.keys()) await demand('DELETE', `${path}/files/${name}`);
+  return { url: String(url), created: before === null, problems };
 }
 
-/** As `publishHere`, over HTTP. */
-export async function publishThere(
-  registry: RegistryClient,
+/** What a registry says of a file that it does not take. */
+const unfit: readonly ErrorCode[] = ['malformed', 'not_found', 'too_large', 'unsupported_media_type'];
+
+/** Makes the files all files of a site, and publishes it. Creates the site if it is not there. */
+export async function publishFolder(
+  client: Client,
   site: SiteName,
-  files: readonly NewFile[],
-  unread: readonly Problem[],
+  { files, problems: unread, maxBytes }: ReadFolder,
   options: FolderOptions,
 ): Promise<PublishedFolder> {
-  const { problems: unsent, ...common } = await sendFolder(registry, site, files, options);
+  const { problems: unsent, url, created } = await sendFolder(client, site, files, maxBytes, options);
+  // Of a registry whose configuration says no address, only the path is known.
+  const common = { created, url: url.startsWith('/') ? null : url };
   const problems = [...unread, ...unsent];
-  const path = `/v1/sites/${site.slug}`;
-  const answer = await registry.ask('POST', `${path}/publish`, {});
-  if (answer.status === 422 && answer.body['problems'] !== undefined) {
-    const report = createReport(answer.body['problems'] as Problem[]);
-    return { outcome: 'rejected', deployment: null, rendered: 0, ...common, report: withProblems(report, problems) };
+  try {
+    const { outcome, deployment, rendered, report } = (await client.demand(
+      'POST',
+      `/v1/sites/${site.slug}/publish`,
+      {},
+    )) as unknown as {
+      outcome: 'published' | 'unchanged';
+      deployment: { id: string };
+      rendered: number;
+      report: Report;
+    };
+    return { outcome, deployment: deployment.id, rendered, ...common, report: withProblems(report, problems) };
+  } catch (error) {
+    if (!isRegistryError(error, 'refused') || error.problems.length === 0) throw error;
+    const report = withProblems(createReport([...error.problems]), problems);
+    return { outcome: 'rejected', deployment: null, rendered: 0, ...common, report };
   }
-  if (answer.status >= 400) throw refusalIn(answer);
-  const { outcome, deployment, rendered, report } = answer.body as unknown as {
-    outcome: 'published' | 'unchanged';
-    deployment: Pick<Deployment, 'label'> & { id: string };
-    rendered: number;
-    report: Report;
-  };
-  return { outcome, deployment: deployment.id, rendered, ...common, report: withProblems(report, problems) };
 }
 
 export function withProblems(report: Report, more: readonly Problem[]): Report {

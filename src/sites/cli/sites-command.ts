@@ -1,18 +1,16 @@
-import { Command } from 'commander';
+import { Argument, Command } from 'commander';
 import { RegistryError } from '../../model/errors.ts';
 import { currentOf, formatSite, parseSite, type SiteName } from '../model/documentation-site.ts';
-import { readConfig, withRegistry, withRegistryToRead, type CommonOptions } from '../../cli/command-context.ts';
+import { readConfig, withRegistryToRead, type CommonOptions } from '../../cli/command-context.ts';
 import { complain, formatReport, print, printJson, withProgress } from '../../cli/output.ts';
-import { withClient } from '../../cli/manage/with-client.ts';
+import { verbCommand, withClient, type Verb, type VerbOptions } from '../../cli/manage/with-client.ts';
 import { openRegistryAt } from '../../cli/registry-client.ts';
 import {
-  checkHere,
-  inputOf,
-  publishHere,
-  publishThere,
+  checkFolder,
+  publishFolder,
   type FolderOptions,
   type PublishedFolder,
-  reader,
+  type ReadFolder,
   sendFolder,
   withProblems,
 } from './publish-folder.ts';
@@ -54,8 +52,8 @@ export function sitesCommand(): Command {
     .argument('[folder]', 'folder with the pages and their files (default: the files sent for the site)')
     .option('--registry <url>', remoteHelp)
     .action(async (name: string, folder: string | undefined, _options: unknown, command: Command) => {
-      const { registry, json } = command.optsWithGlobals<SitesOptions>();
-      const preview = await previewFolder(command, requireSite(name), folder, registry);
+      const { json } = command.optsWithGlobals<SitesOptions>();
+      const preview = await previewFolder(command, requireSite(name), folder);
       if (json) return printJson(preview);
       const problems = formatReport(preview.report);
       if (problems !== '') complain(problems);
@@ -76,25 +74,24 @@ export function sitesCommand(): Command {
       for (const { site, visibility, deployment, title } of all)
         print([site, visibility, deployment ?? '-', title].join('\t'));
     });
-  sites
-    .command('rollback')
-    .description('Serve an earlier deployment of a site again.')
-    .argument('<site>', '@org/sites/slug')
-    .argument('<deployment>', 'number of the deployment')
-    .option('--registry <url>', remoteHelp)
-    .action(async (name: string, earlier: string, _options: unknown, command: Command) => {
-      const { json } = command.optsWithGlobals<SitesOptions>();
-      const { org, slug } = requireSite(name);
-      const answer = await withClient(command, org, ({ demand }) =>
-        demand('POST', `/v1/sites/${slug}/publish`, { deployment: earlier }),
-      );
-      const { id: deployment } = answer['deployment'] as { id: string };
-      if (json) return printJson({ deployment, again: earlier });
-      print(deployment);
-      complain(`${name} shows what deployment ${earlier} was, as deployment ${deployment}.`);
-    });
+  sites.addCommand(verbCommand(rollback));
   return sites;
 }
+
+const rollback: Verb<VerbOptions> = {
+  name: 'rollback',
+  description: 'Serve an earlier deployment of a site again.',
+  argument: [new Argument('<site>', '@org/sites/slug'), new Argument('<deployment>', 'number of the deployment')],
+  orgIn: (name) => requireSite(name).org,
+  async run({ demand }, name, _options, again) {
+    const answer = await demand('POST', `/v1/sites/${requireSite(name).slug}/publish`, { deployment: again });
+    return { deployment: (answer['deployment'] as { id: string }).id, again };
+  },
+  say({ deployment, again }, name) {
+    print(String(deployment));
+    complain(`${name} shows what deployment ${String(again)} was, as deployment ${String(deployment)}.`);
+  },
+};
 
 function requireSite(text: string): SiteName {
   const site = parseSite(text);
@@ -107,18 +104,13 @@ async function publish(
   command: Command,
   site: SiteName,
   folder: string,
-  { check, registry: there, ...options }: SitesOptions,
+  { check, registry: _there, ...options }: SitesOptions,
 ): Promise<PublishedFolder> {
-  const { limits } = await readConfig(command);
-  const { files, problems } = readFolder(folder, limits.fileBytes);
-  const text = `Publishing ${files.length} files`;
-  if (check) return withRegistryToRead(command, (registry) => checkHere(registry, site, files, problems));
-  if (there === undefined)
-    return withRegistry(command, (registry) =>
-      withProgress(text, () => publishHere(registry, site, files, problems, options)),
-    );
-  const registry = await openRegistryAt(there, site.org);
-  return withProgress(text, () => publishThere(registry, site, files, problems, options));
+  const read = await filesOf(command, folder);
+  if (check) return withRegistryToRead(command, (registry) => checkFolder(registry, site, read));
+  return withProgress(`Publishing ${read.files.length} files`, () =>
+    withClient(command, site.org, (client) => publishFolder(client, site, read, options), { makesStore: true }),
+  );
 }
 
 /** Prints the report, then what became of the site. Returns the exit code. */
@@ -179,38 +171,24 @@ type PreviewedFolder = Pick<components['schemas']['SitePreview'], 'url' | 'expir
 };
 
 /**
- * Previews a site: with the files of a folder, or (null) those that were sent. A running registry
- * keeps the folder's files as what is published next.
+ * Previews a site: with the files of a folder, or those that were sent. Those of the folder are
+ * what is published next.
  */
-async function previewFolder(
-  command: Command,
-  site: SiteName,
-  folder: string | undefined,
-  there: string | undefined,
-): Promise<PreviewedFolder> {
-  const { limits } = await readConfig(command);
-  const read = folder === undefined ? null : readFolder(folder, limits.fileBytes);
-  const unread = read?.problems ?? [];
-  if (there !== undefined) {
-    const registry = await openRegistryAt(there, site.org);
-    return withProgress('Rendering', async () => {
-      const sent = read && (await sendFolder(registry, site, read.files, {}));
-      const preview = (await registry.demand('POST', `/v1/sites/${site.slug}/previews`)) as unknown as PreviewedFolder;
-      return { ...preview, report: withProblems(preview.report, [...unread, ...(sent?.problems ?? [])]) };
-    });
-  }
-  return withRegistry(command, (registry) =>
-    withProgress('Rendering', async () => {
-      const { previewSite } = await import('../registry/site-preview.ts');
-      const { sentFiles } = await import('../registry/publish-site.ts');
-      const { problems, ...input } = await inputOf(read?.files ?? [], limits.fileBytes);
-      const request = { site, reader, by: 'operator:cli' };
-      const files = read === null ? await sentFiles(registry, site) : { ...input, origin: null };
-      const { token, expiresAt, rendered, report } = await previewSite(registry, { ...request, ...files });
-      const url = `${registry.config.url ?? ''}/previews/${token}/`;
-      return { url, expiresAt, rendered, report: withProblems(report, [...unread, ...problems]) };
+async function previewFolder(command: Command, site: SiteName, folder: string | undefined): Promise<PreviewedFolder> {
+  const read = folder === undefined ? null : await filesOf(command, folder);
+  return withProgress('Rendering', () =>
+    withClient(command, site.org, async (client) => {
+      const sent = read && (await sendFolder(client, site, read.files, read.maxBytes, {}));
+      const preview = (await client.demand('POST', `/v1/sites/${site.slug}/previews`)) as unknown as PreviewedFolder;
+      const problems = [...(read?.problems ?? []), ...(sent?.problems ?? [])];
+      return { ...preview, report: withProblems(preview.report, problems) };
     }),
   );
+}
+
+async function filesOf(command: Command, folder: string): Promise<ReadFolder> {
+  const { fileBytes: maxBytes } = (await readConfig(command)).limits;
+  return { ...readFolder(folder, maxBytes), maxBytes };
 }
 
 /**

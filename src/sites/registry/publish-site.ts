@@ -9,7 +9,6 @@ import {
   settingsOf,
   type Deployment,
   type DocumentationSite,
-  type DraftFile,
   type SiteName,
   type SiteOrigin,
   type SiteSettings,
@@ -189,19 +188,14 @@ export async function sentFiles(registry: Registry, site: SiteName): Promise<Sit
   await findEditable(registry, site);
   const drafts = new Map((await listDrafts(registry, site)).map(({ path, file }) => [path, file]));
   return {
-    files: storedFiles(drafts),
+    files: [...drafts].map(([path, { digest: source, bundle, at, size }]) => ({
+      path,
+      source,
+      place: { bundle, at, size },
+    })),
     read: (paths) => Promise.all(paths.map((path) => readPlace(registry, drafts.get(path)!))),
     origin: null,
   };
-}
-
-/** Files that are stored already, as a deployment is made of them. */
-export function storedFiles(files: ReadonlyMap<string, DraftFile>): SiteFiles['files'] {
-  return [...files].map(([path, { digest, bundle, at, size }]) => ({
-    path,
-    source: digest,
-    place: { bundle, at, size },
-  }));
 }
 
 /**
