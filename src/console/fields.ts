@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import { parse, stringify } from 'yaml';
 import { RegistryError } from '../model/errors.ts';
 import {
   ownDescription,
@@ -6,21 +8,18 @@ import {
   type DescribedSchema,
 } from '../server/v1/api-description.ts';
 
-/** The value of a text, or its fault in words that follow the name of the field. */
-export type ReadText = { value: unknown } | { fault: string };
-
 /** A field of a form. */
 export interface Field {
   /** JSON Pointer into the body: `/status/reason`; a query parameter: `?force`. */
   name: string;
   label: string;
   hint?: string;
-  kind: 'line' | 'text' | 'select' | 'check' | 'checks' | 'lines' | 'date' | 'document' | 'file' | 'password';
+  kind: 'line' | 'text' | 'yaml' | 'select' | 'check' | 'checks' | 'lines' | 'date' | 'document' | 'file' | 'password';
   options?: readonly { value: string; text: string; hint?: string }[];
   isRequired?: boolean;
   /** Whether empty means null; else it is left out. */
   isNullable?: boolean;
-  /** Types of the values of options that are not texts. */
+  /** What a text stands for, if that is not the text: of options, and of YAML without any. */
   values?: Readonly<Record<string, unknown>>;
   placeholder?: string;
   /** Lines of a long text. */
@@ -28,8 +27,6 @@ export interface Field {
   maxLength?: number;
   /** What a new form starts with. */
   initial?: string | readonly string[];
-  /** Parses values that people write as text. */
-  read?: (text: string) => ReadText;
   write?: (value: unknown) => string;
 }
 
@@ -79,14 +76,9 @@ export function queryFrom(fields: readonly Field[], typed: Typed): Record<string
   return Object.fromEntries(given.map(({ name }) => [name.slice(1), typed[name]![0]!]));
 }
 
-function valueOf({ name, kind, isNullable = false, values = {}, read }: Field, typed: readonly string[]): unknown {
+function valueOf({ name, kind, isNullable = false, values = {} }: Field, typed: readonly string[]): unknown {
   const [first = ''] = typed;
-  if (read) {
-    const value = read(first);
-    if ('value' in value) return value.value;
-    const errors = [{ pointer: name, detail: value.fault }];
-    throw new RegistryError('malformed', `What was typed ${value.fault}.`, { extra: { errors } });
-  }
+  if (kind === 'yaml') return first.trim() === '' ? values[''] : readYaml(name, first);
   if (kind === 'check') return first !== '';
   if (kind === 'checks') return typed.length === 0 && isNullable ? null : typed;
   if (kind === 'lines') {
@@ -97,6 +89,16 @@ function valueOf({ name, kind, isNullable = false, values = {}, read }: Field, t
   if (text === '' && kind !== 'text') return isNullable ? null : undefined;
   if (kind === 'date') return /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
   return Object.hasOwn(values, text) ? values[text] : text;
+}
+
+function readYaml(name: string, text: string): unknown {
+  try {
+    return parse(text, { logLevel: 'error' });
+  } catch (error) {
+    const [detail] = (error as Error).message.split(/:?\n/);
+    const errors = [{ pointer: name, detail: `is no YAML: ${detail}` }];
+    throw new RegistryError('malformed', `What was typed is no YAML: ${detail}`, { extra: { errors } });
+  }
 }
 
 function put(body: Record<string, unknown>, path: readonly string[], value: unknown): void {
@@ -116,6 +118,8 @@ export function typedFrom(fields: readonly Field[], record: unknown): Typed {
         .reduce<unknown>((node, key) => (node as Record<string, unknown> | null | undefined)?.[key], record);
       if (value === undefined || value === null) return [];
       if (write) return [[name, [write(value)]]];
+      if (kind === 'yaml')
+        return [[name, [isDeepStrictEqual(value, values['']) ? '' : stringify(value, { lineWidth: 0 }).trimEnd()]]];
       if (Array.isArray(value)) return [[name, kind === 'lines' ? [value.join('\n')] : value.map(String)]];
       if (kind === 'date') return [[name, [String(value).slice(0, 10)]]];
       const named = Object.entries(values).find(([, each]) => each === value)?.[0];
@@ -162,7 +166,8 @@ export function faultsIn(error: RegistryError, fields: readonly Field[]): Readon
       .replace(/^ must match pattern .*/s, ` is not written as it must be${like}`)
       .replace(/^ must NOT have fewer than 1 items$/, ': choose at least one')
       .replace(/[^.?]$/, '$&.');
-    messages.set(field.name, field.label + words);
+    const place = field.kind === 'yaml' && at !== field.name ? ` at ${at.slice(field.name.length)}` : '';
+    messages.set(field.name, field.label + place + words);
   }
   return messages;
 }
@@ -253,6 +258,7 @@ function fieldOf(name: string, schema: DescribedSchema, isRequired: boolean, isC
     ...(rows !== undefined && { rows }),
     ...(initial !== undefined && { initial }),
     ...(kind === 'select' || kind === 'checks' ? choicesOf(kind, values, texts, isNullable) : {}),
+    ...(kind === 'yaml' && { values: { '': isNullable ? null : types.includes('array') ? [] : {} } }),
     ...(types.includes('boolean') && kind === 'select' && { values: { true: true, false: false } }),
     ...(types.includes('integer') && {
       values: Object.fromEntries(Object.keys(texts.options ?? {}).map((value) => [value, Number(value)])),
@@ -266,7 +272,9 @@ function kindOf(
   values: readonly unknown[],
   { options, rows }: FormTexts,
 ): Field['kind'] {
-  if (types.includes('array') && rows === undefined) return values.length > 0 ? 'checks' : 'lines';
+  const isLists = types.includes('array');
+  if (rows !== undefined && (isLists || types.includes('object'))) return 'yaml';
+  if (isLists) return values.length > 0 ? 'checks' : 'lines';
   if (values.length > 0 || options !== undefined) return 'select';
   if (types.includes('boolean')) return 'check';
   if (schema['format'] === 'date-time') return 'date';

@@ -4,8 +4,6 @@ import { withStatus } from '../registry/change-version.ts';
 import { listUsers, userName } from '../registry/graph/dependants.ts';
 import type { View, FormCodes } from './pages.ts';
 import { resourceOf, type ConsoleRequest, perform } from './console-request.ts';
-import { isLinkUrl, type Link } from '../model/ownership.ts';
-import type { ReadText } from './fields.ts';
 
 type Notice = NonNullable<View['notice']>;
 
@@ -107,26 +105,10 @@ function followers(resource: Resource): string {
   return resource.type === 'rulesets' ? `${readers}, and resources that it checks,` : readers;
 }
 
-/** Links as people write them: one a line, its address and its title. */
-function readLinks(text: string): ReadText {
-  const lines = text.split('\n').flatMap((line) => line.trim() || []);
-  const value = lines.map((line): Link => {
-    const [, url = '', title = ''] = /^([^ ]+) *(.*)$/.exec(line) ?? [];
-    return { title: title || url, url };
-  });
-  const wrong = value.find(({ url }) => !isLinkUrl(url));
-  return wrong ? { fault: `has an address that is not one of http, https or mailto: ${wrong.url}` } : { value };
-}
-
-function writeLinks(links: unknown): string {
-  return (links as Link[]).map(({ url, title }) => `${url} ${title}`).join('\n');
-}
-
 const path = '/:type/:slug';
 
 /** The code of forms about resources and their versions. */
 export const resourceCodes: FormCodes = {
-  [`${path}/ownership`]: { complete: async () => ({ '/links': { kind: 'text', read: readLinks, write: writeLinks } }) },
   [`${path}/latest`]: { notice: noticeOfPin },
   [`${path}/visibility`]: { notice: noticeOfPrivate },
   [`${path}/connection`]: {

@@ -54,14 +54,17 @@ describe('in this order', { shuffle: false }, () => {
   test('owner, system and links are a form, and other addresses than those of the web and mail are refused', async () => {
     const path = '/console/acme/apis/pay/ownership';
     const typed = { '/owner': 'payments', '/system': 'checkout', '/topics': '', '/lifecycle': '' };
-    const links = 'https://wiki.example/pay Runbook\nmailto:pay@acme.example';
+    const links = '- title: Runbook\n  url: https://wiki.example/pay\n- title: Mail\n  url: mailto:pay@acme.example';
     expect((await admin.send(path, { ...typed, '/links': links })).status).toBe(303);
-    expect((await admin.get(path)).text).toContain('https://wiki.example/pay Runbook');
+    expect((await admin.get(path)).text).toContain(links);
     const page = await pageOf('apis/pay');
     expect(page).toContain('<a href="https://wiki.example/pay" rel="nofollow noopener">Runbook</a>');
     expect(page).toContain('?q=checkout">checkout</a>');
-    const refused = await admin.send(path, { ...typed, '/links': 'javascript:alert(1) Run' });
-    expect([refused.status, refused.text.includes('is not one of http, https or mailto')]).toEqual([400, true]);
+    const refused = await admin.send(path, { ...typed, '/links': '- title: Run\n  url: javascript:alert(1)' });
+    expect([refused.status, refused.text.includes('Links at /0/url is not written as it must be')]).toEqual([
+      400,
+      true,
+    ]);
     await admin.send(path, { '/owner': '', '/system': '', '/links': '' });
   });
 
