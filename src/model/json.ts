@@ -44,6 +44,11 @@ export function own<T>(table: Readonly<Record<string, T>>, name: string): T | un
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
+/** Some members of a record, in this order. */
+export function pick<T extends object, K extends keyof T>(record: T, ...names: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(names.map((name) => [name, record[name]])) as Pick<T, K>;
+}
+
 /** A table that has nothing but these entries. */
 export function tableOf<T>(entries: Iterable<readonly [string, T]>): Record<string, T> {
   return Object.setPrototypeOf(Object.fromEntries(entries), null) as Record<string, T>;

@@ -8,6 +8,7 @@ import {
   type RunDocument,
 } from '../model/connection.ts';
 import { hasDied } from '../compile/compile.ts';
+import { pick } from '../model/json.ts';
 import { ownershipOf } from '../model/ownership.ts';
 import { resourceRef, type Resource } from '../model/resource.ts';
 import { withBranchAt, effectOnLatest } from '../model/latest.ts';
@@ -111,12 +112,8 @@ async function describeResource({ registry, repository, run }: Syncing, planned:
   if (Object.keys(change).length === 0) return;
   const resource = await findResource(registry, coordinate);
   if (resource?.connection?.repository !== repository.url) return;
-  if (isDeepStrictEqual(change, pick(resource, change))) return;
+  if (isDeepStrictEqual(change, pick(resource, ...(Object.keys(change) as (keyof ResourceChange)[])))) return;
   await changeResource(registry, coordinate, change, { actor: `sync:${repository.org}`, origin: `run:${run.id}` });
-}
-
-function pick(resource: Resource, change: ResourceChange): object {
-  return Object.fromEntries(Object.keys(change).map((key) => [key, resource[key as keyof Resource]]));
 }
 
 /**

@@ -1,4 +1,5 @@
 import { RegistryError } from '../../model/errors.ts';
+import { pick } from '../../model/json.ts';
 import { toldChanges } from '../../model/compared-with.ts';
 import type { Fields } from '../headers.ts';
 import { resourceKey } from '../../model/cache-key.ts';
@@ -84,25 +85,15 @@ export async function sendReport(read: ReadRequest, granted: GrantedVersion, lif
 export async function sendProvenance(read: ReadRequest, granted: GrantedVersion, lifetime: Lifetime): Promise<void> {
   const { registry, site } = read.context;
   if (wantsPage(read)) return sendRecordPage(read, granted, await provenancePage(site, granted));
-  const { provenance, compiler, validation, ruleset, report, kind, specification, view } = await readConfig(
-    registry,
-    granted,
-  );
+  const config = await readConfig(registry, granted);
   const { layers } = await readManifest(registry, granted);
   const { version } = granted;
   await sendVersionView(read, granted, lifetime, {
     version: version.label,
-    manifest: version.manifest,
-    publishedAt: version.publishedAt,
-    ...(version.createdAt !== undefined && { createdAt: version.createdAt }),
-    kind,
-    specification,
-    ...provenance,
-    ...(view && { view }),
-    compiler,
-    validation,
-    ruleset,
-    report,
+    ...pick(version, 'manifest', 'publishedAt', 'createdAt'),
+    ...pick(config, 'kind', 'specification'),
+    ...config.provenance,
+    ...pick(config, 'view', 'compiler', 'validation', 'ruleset', 'report'),
     layers,
   });
 }
@@ -135,20 +126,12 @@ export async function sendVersions(read: ReadRequest, granted: Granted): Promise
 }
 
 function describeVersion(links: Links, resource: Resource, version: Version): object {
-  const { label, manifest, publishedAt, createdAt, status, original, commit, problems } = version;
-  const url = links.whole(links.to(coordinateOf(resource), { label }));
-  const changes = toldChanges(resource, version);
-  const dates = { publishedAt, ...(createdAt !== undefined && { createdAt }) };
+  const { label } = version;
   return {
     version: label,
-    manifest,
-    ...dates,
-    status,
-    ...(original !== undefined && { original }),
-    ...(commit && { commit }),
-    ...(problems && { problems }),
-    ...(changes && { changes }),
-    url,
+    ...pick(version, 'manifest', 'publishedAt', 'createdAt', 'status', 'original', 'commit', 'problems'),
+    changes: toldChanges(resource, version) ?? undefined,
+    url: links.whole(links.to(coordinateOf(resource), { label })),
   };
 }
 

@@ -1,6 +1,7 @@
 import { nameOfAuthor, type Decision } from '../../model/approval.ts';
 import { repositoryId, repositoryName } from '../../model/connection.ts';
 import { RegistryError } from '../../model/errors.ts';
+import { pick } from '../../model/json.ts';
 import { nameOf } from '../../model/resource.ts';
 import {
   approversOf,
@@ -67,13 +68,7 @@ async function recordOf({ registry, principal, context }: Call, here: HeldHere):
     authors: [...new Set(held.authors.map(nameOfAuthor))],
     changes,
     more: count - changes.length,
-    decisions: decisions.map(({ verdict, by, name, reason, at: decidedAt }) => ({
-      verdict,
-      by,
-      name,
-      reason,
-      at: decidedAt,
-    })),
+    decisions: decisions.map((each) => pick(each, 'verdict', 'by', 'name', 'reason', 'at')),
     mayDecide: why === null,
     whyNot: why,
     preview: preview === null ? null : `${context.url}/previews/${preview}`,

@@ -1,5 +1,6 @@
 import { formatPrincipal } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
+import { pick } from '../../model/json.ts';
 import type { Key } from '../../model/key.ts';
 import {
   decideDevice,
@@ -54,11 +55,8 @@ export const personOperations = operationsAbout('itself', {
 
   async getDevice(call) {
     personWithSession(call);
-    const { name, scopes, organizations, address, askedAt, expiresAt } = await readDevice(
-      call.registry,
-      call.path['code']!,
-    );
-    return { status: 200, body: { name, scopes, organizations, address, askedAt, expiresAt } };
+    const device = await readDevice(call.registry, call.path['code']!);
+    return { status: 200, body: pick(device, 'name', 'scopes', 'organizations', 'address', 'askedAt', 'expiresAt') };
   },
 
   async decideDevice(call) {

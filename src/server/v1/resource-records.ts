@@ -6,6 +6,7 @@ import { gateSettingsOf } from '../../model/gate.ts';
 import { wholeOwnership } from '../../model/ownership.ts';
 import type { Answer } from './call.ts';
 import type { Key } from '../../model/key.ts';
+import { pick } from '../../model/json.ts';
 import { coordinateOf, nameOf, type Resource, type Version } from '../../model/resource.ts';
 import type { Generation } from '../../store/records.ts';
 
@@ -14,31 +15,24 @@ export function resourceRecord(
   url: string,
   { value: resource, at }: Pick<Generation<Resource>, 'value' | 'at'>,
 ): object {
-  const { org, type, slug, name, description, visibility, ruleset, validation, latest, latestPinned, connection } =
-    resource;
+  const { org, type, slug, connection, createdAt, deletedAt } = resource;
   return {
     id: slug,
     type,
     organization: org,
-    slug,
-    name,
-    description,
+    ...pick(resource, 'slug', 'name', 'description'),
     summary: resource.summary ?? '',
     ...wholeOwnership(resource),
-    visibility,
-    ruleset,
-    validation,
+    ...pick(resource, 'visibility', 'ruleset', 'validation'),
     ...gateSettingsOf(resource),
-    latest,
-    latestPinned,
+    ...pick(resource, 'latest', 'latestPinned'),
     connection: connection && {
       repository: repositoryName(connection.repository),
-      branch: connection.branch,
-      path: connection.path,
+      ...pick(connection, 'branch', 'path'),
     },
-    createdAt: resource.createdAt,
+    createdAt,
     updatedAt: at,
-    ...(resource.deletedAt !== null && { deletedAt: resource.deletedAt }),
+    ...(deletedAt !== null && { deletedAt }),
     coordinate: nameOf(resource),
     url: `${url}/${nameOf(resource)}`,
   };
@@ -52,20 +46,16 @@ export function versionUrl(url: string, resource: Resource, label: string, view:
 
 /** A version as described in the API. */
 export function versionRecord(url: string, resource: Resource, version: Version): object {
-  const { label, manifest, publishedAt, createdAt, status, commit, problems } = version;
-  const changes = toldChanges(resource, version);
+  const { label, manifest } = version;
   return {
     version: label,
     coordinate: `${nameOf(resource)}@${label}`,
     digest: manifest,
-    publishedAt,
-    ...(createdAt !== undefined && { createdAt }),
-    status,
+    ...pick(version, 'publishedAt', 'createdAt', 'status'),
     latest: resource.latest === label,
     stated: version.original ?? null,
-    ...(commit && { commit }),
-    ...(problems && { problems }),
-    ...(changes && { changes }),
+    ...pick(version, 'commit', 'problems'),
+    changes: toldChanges(resource, version) ?? undefined,
     url: versionUrl(url, resource, label),
     reportUrl: versionUrl(url, resource, label, 'report'),
     provenanceUrl: versionUrl(url, resource, label, 'provenance'),
@@ -74,18 +64,13 @@ export function versionRecord(url: string, resource: Resource, version: Version)
 
 /** A key as described in the API, without its hash. */
 export function keyRecord(key: Key, lastUsedAt: string | null): object {
-  const { id, name, scopes, resources, person, organizations, use = 'requests', createdAt, expiresAt, revokedAt } = key;
-  const ofPerson = person !== undefined && { person: person.replace(/^user:/, ''), organizations, use };
+  const { person, organizations, use = 'requests' } = key;
   return {
-    id,
-    name,
+    ...pick(key, 'id', 'name'),
     owner: key.owner ?? null,
-    scopes,
-    resources,
-    ...ofPerson,
-    createdAt,
-    expiresAt,
-    revokedAt,
+    ...pick(key, 'scopes', 'resources'),
+    ...(person !== undefined && { person: person.replace(/^user:/, ''), organizations, use }),
+    ...pick(key, 'createdAt', 'expiresAt', 'revokedAt'),
     lastUsedAt,
   };
 }

@@ -30,7 +30,7 @@ import { requireScope, requireScopeToMake } from '../../server/v1/require-scope.
 import { repositoryName, type Run } from '../../model/connection.ts';
 import type { FoundDraft } from '../registry/drafts.ts';
 import type { Generation } from '../../store/records.ts';
-import { own } from '../../model/json.ts';
+import { own, pick } from '../../model/json.ts';
 import { repositoryOfSite } from '../sync/connect-site.ts';
 import { connectRecord } from '../../sync/connect.ts';
 import { assertMaySetSecret, describeFollowed, createSyncRoutes } from '../../server/v1/repository-routes.ts';
@@ -140,26 +140,17 @@ export const siteOperations = {
 
 /** A documentation site as described in the API. */
 export function siteRecord(url: string, { value: site, at }: Generation<DocumentationSite>): object {
-  const { org, slug, title, description, visibility, blockOn, theme, navigation, redirects, versions } = site;
-  const { connection, current, createdAt, deletedAt } = site;
+  const { org, slug, connection, deletedAt } = site;
   return {
     id: slug,
     organization: org,
-    slug,
-    title,
-    description,
-    visibility,
-    blockOn,
-    theme,
-    navigation,
-    redirects,
-    versions,
+    ...pick(site, 'slug', 'title', 'description', 'visibility'),
+    ...pick(site, 'blockOn', 'theme', 'navigation', 'redirects', 'versions'),
     connection:
       deletedAt === null && connection !== null
-        ? { repository: repositoryName(connection.repository), branch: connection.branch, folder: connection.folder }
+        ? { repository: repositoryName(connection.repository), ...pick(connection, 'branch', 'folder') }
         : null,
-    current,
-    createdAt,
+    ...pick(site, 'current', 'createdAt'),
     updatedAt: at,
     coordinate: formatSite(site),
     url: `${url}/sites/${org}/${slug}/`,
@@ -175,12 +166,11 @@ export function fileRecord({ path, file, generation }: FoundDraft): object {
 
 /** A deployment as described in the API. */
 export function deploymentRecord({ current }: DocumentationSite, deployment: Deployment): object {
-  const { label, manifest, publishedAt, by, origin, again = null, followed = null } = deployment;
+  const { label, manifest, origin, again = null, followed = null } = deployment;
   return {
     id: label,
     digest: manifest,
-    publishedAt,
-    by,
+    ...pick(deployment, 'publishedAt', 'by'),
     origin: origin && { ...origin, repository: repositoryName(origin.repository) },
     again,
     followed,
