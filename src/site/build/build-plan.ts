@@ -172,7 +172,7 @@ async function planSites(
   for (const record of sites) {
     const open = await granted(site, record);
     const { contents, deployment } = open;
-    const placed = placeInRegistry(site, record);
+    const view = { site, granted: open, placed: placeInRegistry(site, record), reader: anonymous };
     const { settings, pages, files, embeds, renderer } = contents;
     const address = siteAddress(record);
     const named = Object.entries(pages).map(([path, { facts }]) => [path, facts.title, facts.order, facts.hidden]);
@@ -187,9 +187,9 @@ async function planSites(
         items: [
           {
             ...item(routeOf(path), 'site-page', path.replace(/md$/, 'html')),
-            make: () => bytesOf(sitePage(site, open, placed, anonymous, path, page)),
+            make: () => bytesOf(sitePage(view, path, page)),
           },
-          { ...item(path, 'site-markdown'), make: () => bytesOf(siteMarkdown(site, open, placed, anonymous, page)) },
+          { ...item(path, 'site-markdown'), make: () => bytesOf(siteMarkdown(view, page)) },
         ],
       });
     }

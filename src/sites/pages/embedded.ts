@@ -1,4 +1,3 @@
-import type { Principal } from '../../model/access.ts';
 import { parseCoordinate } from '../../model/address.ts';
 import { everywhereKey, resourceKey } from '../../model/cache-key.ts';
 import { coordinateOf } from '../../model/resource.ts';
@@ -7,12 +6,11 @@ import type { Rendered } from '../../compile/sandboxes.ts';
 import { outlineOf, renderedMarkdown, renderedOf, renderedPart, wholePart } from '../../registry/derived.ts';
 import { findGranted, type GrantedVersion } from '../../registry/read.ts';
 import type { Registry } from '../../registry/registry.ts';
-import { embeddedIn, type GrantedSite } from '../registry/read-site.ts';
+import { embeddedIn } from '../registry/read-site.ts';
 import { anchorOfOperation } from '../registry/make-deployment.ts';
 import { linkParts, imageHref, partHref } from '../../site/pages/resource-page.ts';
 import { showImages } from '../../site/pages/show-images.ts';
-import type { Site } from '../../site/site.ts';
-import { registryLink, type Placed } from './placed.ts';
+import { registryLink, type SiteView } from './placed.ts';
 
 /** An embedded reference as one reader sees it. */
 export interface Embedded {
@@ -40,13 +38,7 @@ const nothing: Embedded = { shown: null, isPublic: true, key: everywhereKey };
  * The reference that a page embeds, at the version that its deployment recorded, with the rights of
  * the reader, who may read the site but perhaps not the API.
  */
-export async function showEmbed(
-  site: Site,
-  granted: GrantedSite,
-  placed: Placed,
-  reader: Principal,
-  embed: Embed,
-): Promise<Embedded> {
+export async function showEmbed({ site, granted, placed, reader }: SiteView, embed: Embed): Promise<Embedded> {
   const { registry, links } = site;
   const digest = embeddedIn(granted, embed);
   const parsed = parseCoordinate(embed.coordinate);

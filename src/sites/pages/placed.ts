@@ -1,3 +1,4 @@
+import type { Principal } from '../../model/access.ts';
 import { siteAddress, type SiteName } from '../model/documentation-site.ts';
 import type { Site } from '../../site/site.ts';
 import { pageAt, routeOf } from '../model/page-path.ts';
@@ -14,6 +15,14 @@ export interface Placed {
   isElsewhere: boolean;
   /** Set for a preview: when it expires. */
   expires?: { iso: string; text: string };
+}
+
+/** A documentation site as somebody reads it. */
+export interface SiteView {
+  site: Site;
+  granted: GrantedSite;
+  placed: Placed;
+  reader: Principal;
 }
 
 type Place = Pick<Site, 'registry' | 'links' | 'url'>;

@@ -1,5 +1,5 @@
 import { siteCoordinate, type DeployedPage, type DeploymentContents } from '../model/documentation-site.ts';
-import { anonymous, type Principal } from '../../model/access.ts';
+import { anonymous } from '../../model/access.ts';
 import { everywhereKey, siteKey } from '../../model/cache-key.ts';
 import { commitLinks, dayOf } from '../../site/pages/describe-version.ts';
 import { excerpt } from '../../site/pages/listings.ts';
@@ -7,9 +7,8 @@ import type { PageContent } from '../model/source-page.ts';
 import { routeOf } from '../model/page-path.ts';
 import { findReadable } from '../../registry/readable.ts';
 import { openPage, type GrantedSite } from '../registry/read-site.ts';
-import type { Site } from '../../site/site.ts';
 import { showEmbed, type Embedded } from './embedded.ts';
-import { placeInRegistry, registryLink, type Placed } from './placed.ts';
+import { placeInRegistry, registryLink, type SiteView } from './placed.ts';
 import { neighboursOf, shownNavigation, trailTo, versionFolder } from './site-navigation.ts';
 import { openPages, type FoundPage, type SiteIndex } from '../../search/ranking/pages.js';
 import { siteIndex } from '../../search/site-index.ts';
@@ -26,21 +25,15 @@ export interface SitePage {
 const styles = ['docs.css', 'documentation.css'];
 
 /** A page with its frame: header, navigation, contents, neighbours. */
-export async function sitePage(
-  site: Site,
-  granted: GrantedSite,
-  placed: Placed,
-  reader: Principal,
-  path: string,
-  page: DeployedPage,
-): Promise<SitePage> {
+export async function sitePage(view: SiteView, path: string, page: DeployedPage): Promise<SitePage> {
+  const { site, granted, placed } = view;
   const { contents } = granted;
   const { settings } = contents;
   const { facts } = page;
   const { base, url } = placed;
-  const frame = frameOf(site, granted, placed, path);
+  const frame = frameOf(view, path);
   const content = await openPage(site.registry, granted, page);
-  const embeds = await showAll(site, granted, placed, reader, page);
+  const embeds = await showAll(view, page);
   const { previous, next } = neighboursOf(contents, path);
   const neighbour = (other: string | null) =>
     other === null ? null : { title: contents.pages[other]!.facts.title, href: base + routeOf(other) };
@@ -69,7 +62,7 @@ export async function sitePage(
     })),
     references: embeds.flatMap(({ shown }) => (shown && shown.navigation !== '' ? [shown.navigation] : [])),
     languages: embeds.some(({ shown }) => shown !== null),
-    versions: await versionsOf(site, granted, placed, reader, path),
+    versions: await versionsOf(view, path),
     previous: neighbour(previous),
     next: neighbour(next),
     edit: editLink(granted, path),
@@ -95,8 +88,8 @@ function editLink({ site, deployment: { origin } }: GrantedSite, path: string): 
 }
 
 /** The "not found" page of a site. It names no embed, and is the same for every reader. */
-export async function absentPage(site: Site, granted: GrantedSite, placed: Placed): Promise<string> {
-  return barePage(site, granted, placed, {
+export function absentPage(view: SiteView): string {
+  return barePage(view, {
     heading: 'Page not found',
     html: '<p>Nothing is at this address. The page may have moved, or the link may be wrong.</p>',
   });
@@ -104,11 +97,10 @@ export async function absentPage(site: Site, granted: GrantedSite, placed: Place
 
 /** The pages that fit a query. Like the index, it shows nothing of what they embed. */
 export async function resultsPage(
-  site: Site,
-  granted: GrantedSite,
-  placed: Placed,
+  view: SiteView,
   { query, folder }: { query: string; folder: string },
 ): Promise<string> {
+  const { site, granted, placed } = view;
   const inFolder = versionFolder(granted.contents, folder);
   const answer = await searchSite(site.registry, granted, query, inFolder);
   const results = answer.map(({ route, id, title, heading }) => ({
@@ -117,11 +109,11 @@ export async function resultsPage(
     heading,
   }));
   const html = answer.length === 0 ? '<p class="empty">No page of this site has these words.</p>' : '';
-  return barePage(site, granted, placed, { heading: 'Search', html, query, results, folder: inFolder });
+  return barePage(view, { heading: 'Search', html, query, results, folder: inFolder });
 }
 
 /** What all pages of a site have: its header, and the navigation as it is for one page or folder. */
-function frameOf(site: Site, granted: GrantedSite, placed: Placed, path: string) {
+function frameOf({ site, granted, placed }: SiteView, path: string) {
   const { base, expires = null } = placed;
   return {
     base,
@@ -137,9 +129,7 @@ function frameOf(site: Site, granted: GrantedSite, placed: Placed, path: string)
 
 /** A page of the site's frame that is none of its own. `html`: safe. */
 function barePage(
-  site: Site,
-  granted: GrantedSite,
-  placed: Placed,
+  view: SiteView,
   {
     heading,
     html,
@@ -147,9 +137,10 @@ function barePage(
     ...more
   }: { heading: string; html: string; query?: string; results?: object[]; folder?: string },
 ): string {
-  return site.page('documentation', {
-    ...frameOf(site, granted, placed, folder),
-    title: `${heading} · ${granted.contents.settings.title}`,
+  const frame = frameOf(view, folder);
+  return view.site.page('documentation', {
+    ...frame,
+    title: `${heading} · ${frame.name}`,
     heading,
     lead: '',
     hidden: true,
@@ -167,15 +158,10 @@ function barePage(
 }
 
 /** A page in Markdown, with what its reader may see of the references in it. */
-export async function siteMarkdown(
-  site: Site,
-  granted: GrantedSite,
-  placed: Placed,
-  reader: Principal,
-  page: DeployedPage,
-): Promise<SitePage> {
+export async function siteMarkdown(view: SiteView, page: DeployedPage): Promise<SitePage> {
+  const { site, granted } = view;
   const content = await openPage(site.registry, granted, page);
-  const embeds = await showAll(site, granted, placed, reader, page);
+  const embeds = await showAll(view, page);
   const parts = content.markdown.flatMap((text, index) => [
     text,
     ...(embeds[index]?.shown ? [embeds[index].shown.markdown] : []),
@@ -203,14 +189,8 @@ function sharingOf(
   return { isPublic, keys: [...new Set([siteKey(site), ...embeds.map(({ key }) => key), ...more])] };
 }
 
-function showAll(
-  site: Site,
-  granted: GrantedSite,
-  placed: Placed,
-  reader: Principal,
-  { facts }: DeployedPage,
-): Promise<Embedded[]> {
-  return Promise.all(facts.embeds.map((embed) => showEmbed(site, granted, placed, reader, embed)));
+function showAll(view: SiteView, { facts }: DeployedPage): Promise<Embedded[]> {
+  return Promise.all(facts.embeds.map((embed) => showEmbed(view, embed)));
 }
 
 /** Files of the theme that the header shows. Those that the site does not have are left out. */
@@ -227,13 +207,8 @@ function themeOf({ contents }: GrantedSite, base: string): object {
  * one. Another site is among them for those who may read it: on a public page, which caches share,
  * only if everybody may.
  */
-async function versionsOf(
-  registrySite: Site,
-  { contents, site }: GrantedSite,
-  placed: Placed,
-  reader: Principal,
-  path: string,
-): Promise<object[]> {
+async function versionsOf({ site: registrySite, granted, placed, reader }: SiteView, path: string): Promise<object[]> {
+  const { contents, site } = granted;
   const { versions } = contents.settings;
   const seenBy = site.visibility === 'public' ? anonymous : reader;
   const { base } = placed;

@@ -36,21 +36,21 @@ export function createOwnHost(
   async function answer(request: IncomingMessage, response: ServerResponse, name: SiteName): Promise<void> {
     const { path, query } = splitTarget(request.url!);
     const { site } = context;
-    const place = placeAtHost(site, name);
     const common = { context, links: site.links, request, response, query };
     limit?.(request, response);
     const principal = request.headers.authorization === undefined ? anonymous : await authenticate(request);
     const granted = await grantSite(context.registry, principal, name);
-    await orAbsentPage(common, granted, place, async () => {
+    const view = granted && { site, granted, placed: placeAtHost(site, name), reader: principal };
+    await orAbsentPage(common, view, async () => {
       const isAsset = path.startsWith(`${base}/assets/`);
       if (isAsset && (granted === null || findFile(granted, path.slice(1)) === null)) {
         if (!answerMethod(common, 'public')) await sendAsset(site, common, path.slice(base.length));
         return;
       }
       const address = parseAddress(siteAddress(name) + path);
-      if (granted === null || address?.kind !== 'site') throw new RegistryError('not_found', nothingHere);
-      if (answerMethod(common, granted.site.visibility)) return;
-      await sendOf({ ...common, principal }, granted, place, address.path);
+      if (view === null || address?.kind !== 'site') throw new RegistryError('not_found', nothingHere);
+      if (answerMethod(common, view.granted.site.visibility)) return;
+      await sendOf({ ...common, principal, view }, address.path);
     });
   }
 

@@ -2,8 +2,8 @@ import { type Address, parseAddress } from '../../model/address.ts';
 import { siteKey } from '../../model/cache-key.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { pageAt, routeOf } from '../model/page-path.ts';
-import { findFile, findPage, grantSite, openFile, type GrantedSite } from '../registry/read-site.ts';
-import { otherAddress, placeInRegistry, type Placed } from '../pages/placed.ts';
+import { findFile, findPage, grantSite, openFile } from '../registry/read-site.ts';
+import { otherAddress, placeInRegistry, type Placed, type SiteView } from '../pages/placed.ts';
 import { siteList, siteLists } from '../pages/site-navigation.ts';
 import { absentPage, resultsPage, siteMarkdown, sitePage, type SitePage } from '../pages/site-page.ts';
 import { siteIndex } from '../../search/site-index.ts';
@@ -25,6 +25,9 @@ import type { ServerContext } from '../../server/server-context.ts';
 
 type SiteAddress = Extract<Address, { kind: 'site' }>;
 
+/** A request for something of a site that its reader may read. */
+type SiteRead = ReadRequest & { view: SiteView };
+
 const publicLists: ReadonlySet<string> = new Set(['sitemap.xml', 'robots.txt', 'feed.atom']);
 
 /** Answers a request for something of a documentation site. Access comes first, as for resources. */
@@ -33,76 +36,65 @@ export async function sendSite(read: ReadRequest, { org, slug, path }: SiteAddre
   const granted = await grantSite(context.registry, principal, { org, slug });
   if (granted === null) throw new RegistryError('not_found', nothingHere);
   if (answerMethod({ request, response }, granted.site.visibility)) return;
-  const placed = placeInRegistry(context.site, { org, slug });
-  await orAbsentPage(read, granted, placed, () => sendOf(read, granted, placed, path));
+  const { site } = context;
+  const view = { site, granted, placed: placeInRegistry(site, { org, slug }), reader: principal };
+  await orAbsentPage(read, view, () => sendOf({ ...read, view }, path));
 }
 
 /** Sends what is at a path of a site. `path` null: the site's address lacks its last slash. */
-export async function sendOf(
-  read: ReadRequest,
-  granted: GrantedSite,
-  placed: Placed,
-  path: string | null,
-): Promise<void> {
-  const { context, principal } = read;
-  const { contents } = granted;
+export async function sendOf(read: SiteRead, path: string | null): Promise<void> {
+  const { context, view } = read;
+  const { granted, placed } = view;
   // Previews must not be found, so no list links to their pages.
   if (placed.expires && path !== null && publicLists.has(path)) throw new RegistryError('not_found', nothingHere);
-  if (path === null) return redirect(read, granted, placed, placed.base);
-  if (path === 'theme.css') return sendText(read, granted, placed, themeCss(contents), 'text/css; charset=utf-8');
-  if (path === 'search.json')
-    return sendText(read, granted, placed, await siteIndex(context.registry, granted), 'application/json');
+  if (path === null) return redirect(read, placed.base);
+  if (path === 'theme.css') return sendMade(read, themeCss(granted.contents), 'text/css; charset=utf-8');
+  if (path === 'search.json') return sendMade(read, await siteIndex(context.registry, granted), 'application/json');
   const list = siteLists.find((name) => name === path);
   if (list !== undefined) {
     const { text, mediaType } = siteList(granted, placed, list);
-    return sendText(read, granted, placed, text, mediaType);
+    return sendMade(read, text, mediaType);
   }
   const twin = path.endsWith('.md') ? findPage(granted, path) : null;
-  if (twin !== null)
-    return sendMade(
-      read,
-      granted,
-      placed,
-      await siteMarkdown(context.site, granted, placed, principal, twin),
-      'text/markdown; charset=utf-8',
-    );
+  if (twin !== null) {
+    const text = await siteMarkdown(view, twin);
+    return sendMade(read, text, 'text/markdown; charset=utf-8');
+  }
   const file = findFile(granted, path);
-  if (file !== null) return sendFile(read, granted, placed, file);
+  if (file !== null) return sendFile(read, file);
   const asked = path === '' ? new URLSearchParams(read.query) : null;
   const query = (asked?.get('q') ?? '').slice(0, 200).trim();
   if (query !== '') {
     const folder = asked?.get('in') ?? '';
-    return sendOwnPage(read, placed, 200, await resultsPage(context.site, granted, placed, { query, folder }));
+    return sendOwnPage(read, view, 200, await resultsPage(view, { query, folder }));
   }
   const page = pageAt(path);
   const deployed = findPage(granted, page);
   if (deployed !== null && routeOf(page) === path) {
-    const html = await sitePage(context.site, granted, placed, principal, page, deployed);
-    return sendMade(read, granted, placed, html, 'text/html; charset=utf-8');
+    return sendMade(read, await sitePage(view, page, deployed), 'text/html; charset=utf-8');
   }
   const target = otherAddress(granted, path);
   if (target === null) throw new RegistryError('not_found', nothingHere);
-  redirect(read, granted, placed, placed.base + target);
+  redirect(read, placed.base + target);
 }
 
-/** Does the work. Where it finds nothing, people get the page of the site that says so; `granted` null: there is no site. */
+/** Does the work. Where it finds nothing, people get the page of the site that says so; `view` null: there is no site. */
 export async function orAbsentPage(
   read: Omit<ReadRequest, 'principal'>,
-  granted: GrantedSite | null,
-  placed: Placed,
+  view: SiteView | null,
   work: () => Promise<void>,
 ): Promise<void> {
   await work().catch(async (error: unknown) => {
     const isPage = isRegistryError(error, 'not_found') && prefersPage(read.request.headers.accept);
-    if (granted === null || !isPage) throw error;
-    await sendOwnPage(read, placed, 404, await absentPage(read.context.site, granted, placed));
+    if (view === null || !isPage) throw error;
+    await sendOwnPage(read, view, 404, absentPage(view));
   });
 }
 
 /** Sends a page that no deployment has, and that no cache keeps. */
 async function sendOwnPage(
   { context, request, response }: Omit<ReadRequest, 'principal'>,
-  placed: Placed,
+  { placed }: SiteView,
   status: number,
   text: string,
 ): Promise<void> {
@@ -115,52 +107,45 @@ async function sendOwnPage(
 }
 
 /** Only to a path of this site. */
-function redirect(read: ReadRequest, { site }: GrantedSite, placed: Placed, location: string): void {
+function redirect({ context, response, view }: SiteRead, location: string): void {
+  const {
+    placed,
+    granted: { site },
+  } = view;
   const visibility = placed.expires ? 'private' : site.visibility;
   const shared = {
-    ...sharing(read.context.registry.config, visibility, 'latest', { keys: [siteKey(site)] }),
+    ...sharing(context.registry.config, visibility, 'latest', { keys: [siteKey(site)] }),
     ...previewHeaders(placed),
   };
-  read.response.writeHead(301, flattenFields({ Location: location, 'Content-Length': '0', ...shared })).end();
-}
-
-function sendText(
-  read: ReadRequest,
-  granted: GrantedSite,
-  placed: Placed,
-  text: string,
-  mediaType: string,
-): Promise<void> {
-  const { site } = granted;
-  const page = { text, isPublic: site.visibility === 'public', keys: [siteKey(site)] };
-  return sendMade(read, granted, placed, page, mediaType);
+  response.writeHead(301, flattenFields({ Location: location, 'Content-Length': '0', ...shared })).end();
 }
 
 /** Sends a generated text. If it embeds what only some readers may see, no shared cache may keep it. */
 async function sendMade(
-  { context, request, response }: ReadRequest,
-  { site }: GrantedSite,
-  placed: Placed,
-  { text, isPublic, keys }: SitePage,
+  { context, request, response, view }: SiteRead,
+  made: SitePage | string,
   mediaType: string,
 ): Promise<void> {
-  const { config } = context.registry;
-  const isShared = isPublic && placed.expires === undefined;
+  const {
+    placed,
+    granted: { site },
+  } = view;
+  const isPublic = site.visibility === 'public';
+  const page = typeof made === 'string' ? { text: made, isPublic, keys: [siteKey(site)] } : made;
+  const by = isPublic ? 'reader' : 'everyone';
+  const isShared = page.isPublic && placed.expires === undefined;
   const headers = {
-    ...pageSharing(config, { isPublic: isShared, by: site.visibility === 'public' ? 'reader' : 'everyone', keys }),
+    ...pageSharing(context.registry.config, { isPublic: isShared, by, keys: page.keys }),
     ...previewHeaders(placed),
   };
-  await sendPage({ request, response }, context.registry, bytesOf(text), { mediaType, headers });
+  await sendPage({ request, response }, context.registry, bytesOf(page.text), { mediaType, headers });
 }
 
 /** Types that a browser may show by themselves: whatever is in them, they run and load nothing. */
 async function sendFile(
-  read: ReadRequest,
-  granted: GrantedSite,
-  placed: Placed,
+  { context, request, response, view: { granted, placed } }: SiteRead,
   file: NonNullable<ReturnType<typeof findFile>>,
 ): Promise<void> {
-  const { context, request, response } = read;
   const { config } = context.registry;
   const isPublic = granted.site.visibility === 'public' && placed.expires === undefined;
   const policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox";
@@ -170,12 +155,8 @@ async function sendFile(
     ...previewHeaders(placed),
   };
   const bytes = await openFile(context.registry, granted, file);
-  await sendPage(
-    { request, response },
-    context.registry,
-    { digest: digestOf(bytes), size: file.size, open: async () => bytes },
-    { mediaType: file.mediaType, headers },
-  );
+  const page = { digest: digestOf(bytes), size: file.size, open: async () => bytes };
+  await sendPage({ request, response }, context.registry, page, { mediaType: file.mediaType, headers });
 }
 
 /** The address of a preview is a secret: it is not listed, and no referrer reveals it. */
@@ -200,10 +181,18 @@ export async function sendSitePreview(
   const site: Site = { ...context.site, registry };
   const base = site.links.path(`/previews/${token}/`);
   const placed: Placed = { base, url: site.links.whole(base), isElsewhere: false, expires: dayOf(expiresAt) };
-  const view = { ...context, registry, site };
-  const read = { context: view, links: site.links, request, response, principal, query };
+  const view = { site, granted, placed, reader: principal };
+  const read = {
+    context: { ...context, registry, site },
+    links: site.links,
+    request,
+    response,
+    principal,
+    query,
+    view,
+  };
   const address = parseAddress(siteAddress(granted.site) + rest);
   if (address?.kind !== 'site') return false;
-  await orAbsentPage(read, granted, placed, () => sendOf(read, granted, placed, address.path));
+  await orAbsentPage(read, view, () => sendOf(read, address.path));
   return true;
 }
