@@ -42,15 +42,17 @@ interface Happening {
 }
 
 /**
- * The events between two successive generations of a resource's record (`before` null: the first). The
- * same two always give the same events, so it is safe to compute them more than once. `url`: public
- * base URL.
+ * Two successive generations of a record (`before` null: the first). The same two always give the same events, so it is
+ * safe to compute them more than once. `url`: public base URL.
  */
-export function eventsOfResource(
-  url: string,
-  before: Generation<Resource> | null,
-  after: Generation<Resource>,
-): Happened[] {
+export interface Step<T> {
+  url: string;
+  before: Generation<T> | null;
+  after: Generation<T>;
+}
+
+/** The events of a resource. */
+export function eventsOfResource({ url, before, after }: Step<Resource>): Happened[] {
   const [old, resource] = [before?.value ?? null, after.value];
   const name = nameOf(resource);
   const happenings: Happening[] = [];
@@ -88,15 +90,8 @@ export function eventsOfResource(
   return happenings.map((happening) => eventOf(url, resource.org, after, happening, [coordinateOf(resource)]));
 }
 
-/**
- * The events between two successive generations of a followed repository's record (`before` null: the
- * first).
- */
-export function eventsOfRepository(
-  url: string,
-  before: Generation<Repository> | null,
-  after: Generation<Repository>,
-): Happened[] {
+/** The events of a followed repository. */
+export function eventsOfRepository({ url, before, after }: Step<Repository>): Happened[] {
   const [old, repository] = [before?.value ?? null, after.value];
   const name = repositoryName(repository.url);
   const all = Object.values(repository.documents).map(({ resource }) => resource);
@@ -143,15 +138,10 @@ export function eventsOfRepository(
 }
 
 /**
- * The events between two successive generations of the record of what a resource holds (`before` null: the first).
- * What pull requests hold is said there. The versions and changes are not named: not all readers may know them.
+ * The events of what a resource holds. What pull requests hold is said there. The versions and changes are not named: not
+ * all readers may know them.
  */
-export function eventsOfApprovals(
-  url: string,
-  coordinate: Coordinate,
-  before: Generation<Approvals> | null,
-  after: Generation<Approvals>,
-): Happened[] {
+export function eventsOfApprovals(coordinate: Coordinate, { url, before, after }: Step<Approvals>): Happened[] {
   const ids = new Set(before?.value.held.map(({ id }) => id));
   const isAsked = ({ id, source }: Held) => !ids.has(id) && !source.startsWith('pull ');
   const name = formatCoordinate(coordinate);
@@ -162,12 +152,8 @@ export function eventsOfApprovals(
   });
 }
 
-/** The events between two successive generations of a documentation site's record (`before` null: the first). */
-export function eventsOfSite(
-  url: string,
-  before: Generation<DocumentationSite> | null,
-  after: Generation<DocumentationSite>,
-): Happened[] {
+/** The events of a documentation site. */
+export function eventsOfSite({ url, before, after }: Step<DocumentationSite>): Happened[] {
   const site = after.value;
   const { org, slug, visibility } = site;
   // A deleted site that had the name is another one.

@@ -15,6 +15,7 @@ import {
   eventsOfResource,
   eventsOfSite,
   type Happened,
+  type Step,
   eventOf,
   versionData,
 } from './events.ts';
@@ -204,7 +205,7 @@ async function isWholeLog(registry: Registry, org: string): Promise<boolean> {
 /** By kind of record: the events between two successive generations. */
 const eventsOfKind = { resources: eventsOfResource, repositories: eventsOfRepository, sites: eventsOfSite } as Record<
   string,
-  (url: string, before: Generation<unknown> | null, after: Generation<unknown>) => Happened[]
+  (step: Step<unknown>) => Happened[]
 >;
 
 const eventKinds = [...Object.keys(eventsOfKind), 'approvals'];
@@ -221,45 +222,29 @@ export async function eventsSince(
   { from, since, pins = null }: { from: number; since: number; pins?: readonly Pin[] | null },
 ): Promise<{ happened: Happened[]; newest: number }> {
   const happened: Happened[] = [];
-  const between = (before: Generation<unknown> | null, after: Generation<unknown>) =>
-    pins === null
-      ? eventsBetween(name, url, before, after)
-      : eventsOfPins(url, pins, before as Generation<Resource> | null, after as Generation<Resource>).reverse();
+  const between = (step: Omit<Step<unknown>, 'url'>) => eventsOf(name, pins, { url, ...step }).reverse();
   let newest = 0;
   let after: Generation<unknown> | null = null;
   for await (const generation of registry.refs.history<unknown>(name)) {
     newest ||= generation.generation;
-    if (after !== null) happened.push(...between(generation, after));
+    if (after !== null) happened.push(...between({ before: generation, after }));
     after = generation;
     if (generation.generation <= from || Date.parse(generation.at) < since) break;
-    if (generation.generation === 1) happened.push(...between(null, generation));
+    if (generation.generation === 1) happened.push(...between({ before: null, after: generation }));
   }
   return { happened: happened.reverse(), newest };
 }
 
-/** The events between two successive generations of a record, newest first like its history. */
-function eventsBetween(
-  name: string,
-  url: string,
-  before: Generation<unknown> | null,
-  after: Generation<unknown>,
-): Happened[] {
+/** The events of the record of this name. */
+function eventsOf(name: string, pins: readonly Pin[] | null, step: Step<unknown>): Happened[] {
+  if (pins !== null) return eventsOfPins(pins, step as Step<Resource>);
   const held = parseApprovalsRef(name);
-  if (held !== null)
-    return eventsOfApprovals(url, held, before as Generation<Approvals> | null, after as Generation<Approvals>);
-  return eventsOfKind[name.split('/')[0]!]!(url, before, after).reverse();
+  if (held !== null) return eventsOfApprovals(held, step as Step<Approvals>);
+  return eventsOfKind[name.split('/')[0]!]!(step);
 }
 
-/**
- * The events for those who pinned a version, between two successive generations of the resource's record: how it
- * affects them now, and did not before. As `eventsOfResource`.
- */
-function eventsOfPins(
-  url: string,
-  pins: readonly Pin[],
-  before: Generation<Resource> | null,
-  after: Generation<Resource>,
-): Happened[] {
+/** The events for those who pinned a version of a resource: how it affects them now, and did not before. */
+function eventsOfPins(pins: readonly Pin[], { url, before, after }: Step<Resource>): Happened[] {
   if (before === null) return [];
   const resource = after.value;
   const keyOf = ({ because, version }: Affected) => `${because} ${version.label}`;

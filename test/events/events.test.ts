@@ -4,7 +4,13 @@ import type { Approvals } from '../../src/model/approval.ts';
 import { resourceRef, type Resource } from '../../src/model/resource.ts';
 import { changeResource } from '../../src/registry/change-resource.ts';
 import { changeStatus } from '../../src/registry/change-version.ts';
-import { eventsOfApprovals, eventsOfRepository, eventsOfResource, type Happened } from '../../src/events/events.ts';
+import {
+  eventsOfApprovals,
+  eventsOfRepository,
+  eventsOfResource,
+  type Happened,
+  type Step,
+} from '../../src/events/events.ts';
 import { publish } from '../../src/registry/publish.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
@@ -36,10 +42,10 @@ async function publishPay(registry: Registry, version: string): Promise<void> {
 async function eventsIn<T>(
   registry: Registry,
   name: string,
-  between: (url: string, before: Generation<T> | null, after: Generation<T>) => Happened[],
+  between: (step: Step<T>) => Happened[],
 ): Promise<Happened[]> {
   const history = (await Array.fromAsync(registry.refs.history<T>(name))).reverse();
-  return history.flatMap((after, index) => between(base, history[index - 1] ?? null, after));
+  return history.flatMap((after, index) => between({ url: base, before: history[index - 1] ?? null, after }));
 }
 
 const short = ({ event }: Happened) => `${event.type.replace('dev.stele.', '')} ${event.subject}`;
@@ -50,7 +56,7 @@ test('what waits for approval is said once, without its version, and leads to th
   const pull = { id: 'p', source: 'pull 7' };
   const before = record({ id: 'a', source: 'branch' }, pull);
   const after = record({ id: 'a', source: 'branch' }, { id: 'b', source: 'tag 2.0.0', label: '2.0.0' }, pull);
-  const [asked, ...others] = eventsOfApprovals(base, coordinate, before, after);
+  const [asked, ...others] = eventsOfApprovals(coordinate, { url: base, before, after });
   expect(others).toEqual([]);
   expect(short(asked!)).toBe('approval.requested @acme/apis/pay');
   expect(asked!.event.data).toEqual({ coordinate: '@acme/apis/pay', url: `${base}/console/acme/approvals/b` });
@@ -99,7 +105,9 @@ describe('what happens to a resource', () => {
     const before = { ...first, value: { ...first.value, versions: many } };
     const added = { ...version!, label: '1.1.0' };
     const after = { ...first, generation: 2, value: { ...first.value, versions: [...many, added] } };
-    expect(eventsOfResource(base, before, after).map(short)).toEqual(['version.published @acme/apis/pay@1.1.0']);
+    expect(eventsOfResource({ url: base, before, after }).map(short)).toEqual([
+      'version.published @acme/apis/pay@1.1.0',
+    ]);
     expect(looks).toBeLessThan(10);
   });
 

@@ -277,7 +277,7 @@ test('what somebody connected by hand moves, and a rename causes no events', asy
   const name = repositoryRef('acme', repositoryId(urlOf('acme/new'), null));
   const generations = (await Array.fromAsync(world.registry.refs.history<Repository>(name))).reverse();
   const events = generations.flatMap((after, index) =>
-    eventsOfRepository('https://r.test', generations[index - 1] ?? null, after),
+    eventsOfRepository({ url: 'https://r.test', before: generations[index - 1] ?? null, after }),
   );
   expect(events).toEqual([]);
   await expectMoved(world);
@@ -362,7 +362,9 @@ test.each([
       const generations = await Array.fromAsync(registry.refs.history<Repository>(ref));
       happened.splice(0);
       for (const [at, after] of generations.reverse().entries())
-        happened.push(...eventsOfRepository('', generations[at - 1] ?? null, after).map(({ event }) => event.type));
+        happened.push(
+          ...eventsOfRepository({ url: '', before: generations[at - 1] ?? null, after }).map(({ event }) => event.type),
+        );
     };
     const made = { ...author, action: 'change' };
     const become = (visibility: 'public' | 'private') =>

@@ -136,11 +136,11 @@ describe('a site with the name of a deleted one', () => {
   test('has no event that tells of it', async () => {
     await recreate();
     const [after, before] = await Array.fromAsync(registry.refs.history<DocumentationSite>(siteRef(site)));
-    expect(eventsOfSite('http://registry.test', before!, after!)).toEqual([]);
+    expect(eventsOfSite({ url: 'http://registry.test', before: before!, after: after! })).toEqual([]);
     await writeSite(registry, { 'index.md': '# Open' }, {}, site);
     await deploy(registry, site);
     const [published] = await Array.fromAsync(registry.refs.history<DocumentationSite>(siteRef(site)));
-    expect(eventsOfSite('http://registry.test', after!, published!)).toMatchObject([
+    expect(eventsOfSite({ url: 'http://registry.test', before: after!, after: published! })).toMatchObject([
       { event: { type: 'dev.stele.site.published' } },
     ]);
   });

@@ -211,7 +211,7 @@ describe('in this order', { shuffle: false }, () => {
     const newestFirst = await Array.fromAsync(registry.refs.history<DocumentationSite>(siteRef(told)));
     const generations = newestFirst.reverse();
     const happened = generations.flatMap((after, index) =>
-      eventsOfSite('http://registry.test', generations[index - 1] ?? null, after),
+      eventsOfSite({ url: 'http://registry.test', before: generations[index - 1] ?? null, after }),
     );
     const seen = happened.map(({ event: { type, subject, data } }) => {
       const { deployment = null, again = null, visibility = null } = data;
