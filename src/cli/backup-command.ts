@@ -29,8 +29,7 @@ export function backupCommand(): Command {
       if (!json && isNew)
         for (const { path, use } of ownKeysIn(dataFolder))
           complain(`${path} is not in the backup. It ${use}, so keep a copy of it elsewhere.`);
-      if (verify) printBoth(folder, copied, json, await check(folder, json, command));
-      else printCopied(folder, copied, json);
+      printCopied(folder, copied, json, verify ? await check(folder, json, command) : null);
     });
 }
 
@@ -46,27 +45,19 @@ function showCopied(say: (text: string) => void): (copied: Copied) => void {
   return ({ objects, entries }) => say(`Copying: ${objects} objects, ${entries} log entries`);
 }
 
-/** Prints what was copied. Exit code 1 if some of it could not be, because it is damaged. */
-function printCopied(target: string, copied: Copied, json: boolean): void {
-  const { objects, bytes, entries, records, damages } = copied;
-  if (json) printJson(copied);
-  else {
-    for (const { key, detail } of damages) complain(`${key}: ${detail} Not copied.`);
-    const damaged = damages.length > 0 ? `; ${damages.length} damaged, not copied` : '';
-    print(
-      `${target}: ${objects} objects (${bytes} bytes), ${entries} log entries and ${records} other records copied${damaged}`,
-    );
-  }
-  if (damages.length > 0) process.exitCode = 1;
-}
-
 /** Prints what was copied, and what a check of the copy found. Exit code 1 if anything is damaged. */
-function printBoth(target: string, copied: Copied, json: boolean, { damages, versions }: Checked): void {
-  if (damages.length > 0) process.exitCode = 1;
-  if (json) return printCopied(target, { ...copied, damages: [...copied.damages, ...damages] }, json);
-  printDamages(damages);
-  printCopied(target, copied, json);
-  if (damages.length === 0) print(`${target} was checked: ${versions} versions, nothing is damaged.`);
+function printCopied(target: string, copied: Copied, json: boolean, checked: Checked | null = null): void {
+  const { objects, bytes, entries, records, damages } = copied;
+  const found = checked?.damages ?? [];
+  if (damages.length + found.length > 0) process.exitCode = 1;
+  if (json) return printJson({ ...copied, damages: [...damages, ...found] });
+  printDamages(found);
+  for (const { key, detail } of damages) complain(`${key}: ${detail} Not copied.`);
+  const damaged = damages.length > 0 ? `; ${damages.length} damaged, not copied` : '';
+  print(
+    `${target}: ${objects} objects (${bytes} bytes), ${entries} log entries and ${records} other records copied${damaged}`,
+  );
+  if (checked && found.length === 0) print(`${target} was checked: ${checked.versions} versions, nothing is damaged.`);
 }
 
 interface RestoreOptions extends CommonOptions {
@@ -98,15 +89,9 @@ export function restoreCommand(): Command {
       const from = await openBucket({ kind: 'fs', path: folder });
       const into = await openBucket(store);
       const copied = await withProgressUnless(json, 'Copying', (say) => restore(from, into, until, showCopied(say)));
-      const { damages, lostKey } = await withRegistry(command, (registry) => checkStore(registry, json));
-      if (!json) printDamages(damages);
-      if (!json) printLostKey(lostKey);
-      if (damages.length > 0) process.exitCode = 1;
-      printCopied(
-        'path' in store ? store.path : store.bucket,
-        { ...copied, damages: json ? [...copied.damages, ...damages] : copied.damages },
-        json,
-      );
+      const checked = await withRegistry(command, (registry) => checkStore(registry, json));
+      if (!json) printLostKey(checked.lostKey);
+      printCopied('path' in store ? store.path : store.bucket, copied, json, checked);
     });
 }
 
@@ -146,7 +131,7 @@ export function migrateCommand(): Command {
         if (migrated.isBehind)
           complain('The store was changed meanwhile. Stop its servers, and migrate again into another folder.');
       }
-      printBoth(folder, migrated, json, checked);
+      printCopied(folder, migrated, json, checked);
       if (migrated.isBehind) process.exitCode = 1;
     });
 }
