@@ -1,7 +1,7 @@
 import { coordinateOf, type Resource, aboutOf, nameOf, isOffered } from '../model/resource.ts';
 import type { Site } from './site.ts';
 import type { Config } from '../config.ts';
-import { isResourceType, isSlug, formatAddress } from '../model/address.ts';
+import { formatCoordinate, isResourceType, isSlug, formatAddress } from '../model/address.ts';
 import type { PinningConsumer } from '../registry/graph/dependants.ts';
 import { backstageEntities } from './backstage.ts';
 import type { AffectedConsumer } from '../registry/graph/affected.ts';
@@ -226,27 +226,23 @@ export function discoveryPaths(place: Place, resources: readonly Resource[]): st
 }
 
 function parseFeedPath(path: string): { scope: FeedScope; format: 'atom' | 'json' } | null {
-  const [, ofConsumers, as] = /^\/feeds\/([^/]+)\/consumers\.(atom|json)$/.exec(path) ?? [];
-  if (ofConsumers !== undefined)
-    return isSlug(ofConsumers)
-      ? { scope: { kind: 'consumers', org: ofConsumers }, format: as as 'atom' | 'json' }
-      : null;
-  const match = /^\/(?:feed|feeds\/([^/]+)(?:\/([^/]+)\/([^/]+))?)\.(atom|json)$/.exec(path);
-  if (!match) return null;
-  const [, org, type, slug] = match;
-  const format = match[4] as 'atom' | 'json';
-  if (org === undefined) return { scope: { kind: 'registry' }, format };
-  if (!isSlug(org)) return null;
-  if (type === undefined || slug === undefined) return { scope: { kind: 'organization', org }, format };
-  if (!isResourceType(type) || !isSlug(slug)) return null;
-  return { scope: { kind: 'resource', coordinate: { org, type, slug } }, format };
+  const [, name, format] = /^\/feed(?:s\/(.+))?\.(atom|json)$/.exec(path) ?? [];
+  const scope = name === undefined ? ({ kind: 'registry' } as const) : scopeNamed(name);
+  return format === undefined || scope === null ? null : { scope, format: format as 'atom' | 'json' };
 }
 
-function isIn(scope: FeedScope, { org, type, slug }: Resource): boolean {
-  if (scope.kind === 'registry') return true;
-  if (scope.kind !== 'resource') return org === scope.org;
-  const { coordinate } = scope;
-  return org === coordinate.org && type === coordinate.type && slug === coordinate.slug;
+/** What `acme`, `acme/consumers` or `acme/apis/payments` means. */
+function scopeNamed(name: string): FeedScope | null {
+  const [org = '', type, slug, ...more] = name.split('/');
+  if (!isSlug(org) || more.length > 0) return null;
+  if (slug === undefined && type !== undefined) return type === 'consumers' ? { kind: 'consumers', org } : null;
+  if (type === undefined || slug === undefined) return { kind: 'organization', org };
+  return isResourceType(type) && isSlug(slug) ? { kind: 'resource', coordinate: { org, type, slug } } : null;
+}
+
+function isIn(scope: FeedScope, resource: Resource): boolean {
+  if (scope.kind === 'resource') return nameOf(resource) === formatCoordinate(scope.coordinate);
+  return scope.kind === 'registry' || resource.org === scope.org;
 }
 
 const apisJsonPath = '/apis.json';

@@ -5,6 +5,7 @@ import type { AffectedConsumer } from '../registry/graph/affected.ts';
 import { aboutOf, coordinateOf, nameOf, type Resource, type Version } from '../model/resource.ts';
 import type { Site } from './site.ts';
 import { escapeXml } from '../model/escape.ts';
+import { pick } from '../model/json.ts';
 import { inTurns } from '../scheduling/turns.ts';
 import { docPath } from './docs/docs.ts';
 
@@ -19,9 +20,11 @@ interface FeedEntry {
   id: string;
   url: string;
   title: string;
+  /** Empty: none. */
   text: string;
   at: string;
-  resource: Resource;
+  org: string;
+  type?: string;
 }
 
 type Place = Pick<Site, 'url' | 'links'>;
@@ -36,7 +39,7 @@ export function publicationEntries(place: Place, resources: readonly Resource[])
     title: entryTitle(entry),
     text: entryText(entry),
     at: entry.version.publishedAt,
-    resource: entry.resource,
+    ...pick(entry.resource, 'org', 'type'),
   }));
 }
 
@@ -57,44 +60,49 @@ export function affectedEntries(place: Place, affected: readonly AffectedConsume
           ? `${consumer} pinned ${publicationName({ resource, version })}, which is ${because}.${'reason' in version.status ? ` ${version.status.reason}` : ''}`
           : `${consumer} pinned ${pinned}. Its range ${contract.range} also means ${version.label}. ${changesInWords(toldChanges(resource, version)!)}`,
         at,
-        resource,
+        ...pick(resource, 'org', 'type'),
       };
     });
 }
 
-/** Entries as an Atom feed (RFC 4287). */
+/** Entries as an Atom feed. */
 export function atomFeed(place: Place, scope: FeedScope, entries: readonly FeedEntry[]): string {
-  const lines = [
-    '<?xml version="1.0" encoding="utf-8"?>',
-    '<feed xmlns="http://www.w3.org/2005/Atom">',
-    element('id', feedUrl(place, scope, 'atom')),
-    element('title', titleOf(scope)),
-    element('updated', entries[0]?.at ?? nothingYet),
-    link('self', 'application/atom+xml', feedUrl(place, scope, 'atom')),
-    link('alternate', 'text/html', homeOf(place, scope)),
-    ...entries.flatMap(atomEntry),
-    '</feed>',
-    '',
-  ];
-  return lines.join('\n');
+  const self = feedUrl(place, scope, 'atom');
+  return atomText({ id: self, self, title: titleOf(scope), url: homeOf(place, scope) }, entries);
 }
 
 /** RFC 4287 requires a time even for an empty feed. */
 const nothingYet = '1970-01-01T00:00:00Z';
 
-function atomEntry({ id, url, title, text, at, resource }: FeedEntry): string[] {
-  return [
-    '<entry>',
-    element('id', id),
-    element('title', title),
-    element('published', at),
-    element('updated', at),
-    `<author>${element('name', resource.org)}</author>`,
-    link('alternate', 'text/html', url),
-    `<category term="${resource.type}"/>`,
-    element('summary', text),
-    '</entry>',
+/** An Atom feed (RFC 4287). `self`: its own URL. */
+export function atomText(
+  feed: { id: string; self: string; title: string; url: string },
+  entries: readonly FeedEntry[],
+): string {
+  const lines = [
+    '<?xml version="1.0" encoding="utf-8"?>',
+    '<feed xmlns="http://www.w3.org/2005/Atom">',
+    element('id', feed.id),
+    element('title', feed.title),
+    element('updated', entries[0]?.at ?? nothingYet),
+    link('self', 'application/atom+xml', feed.self),
+    link('alternate', 'text/html', feed.url),
+    ...entries.flatMap(({ id, url, title, text, at, org, type }) => [
+      '<entry>',
+      element('id', id),
+      element('title', title),
+      element('published', at),
+      element('updated', at),
+      `<author>${element('name', org)}</author>`,
+      link('alternate', 'text/html', url),
+      ...(type === undefined ? [] : [`<category term="${type}"/>`]),
+      ...(text === '' ? [] : [element('summary', text)]),
+      '</entry>',
+    ]),
+    '</feed>',
+    '',
   ];
+  return lines.join('\n');
 }
 
 function element(name: string, text: string): string {
@@ -107,14 +115,14 @@ function link(relation: string, type: string, href: string): string {
 
 /** The same entries as a JSON Feed (jsonfeed.org, version 1.1). */
 export function jsonFeed(place: Place, scope: FeedScope, entries: readonly FeedEntry[]): string {
-  const items = entries.map(({ id, url, title, text, at, resource }) => ({
+  const items = entries.map(({ id, url, title, text, at, org, type }) => ({
     id,
     url,
     title,
     content_text: text,
     date_published: at,
-    authors: [{ name: resource.org }],
-    tags: [resource.type],
+    authors: [{ name: org }],
+    tags: [type],
   }));
   const feed = {
     version: 'https://jsonfeed.org/version/1.1',

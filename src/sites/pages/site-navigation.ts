@@ -6,8 +6,8 @@ import {
 } from '../model/documentation-site.ts';
 import { routeOf } from '../model/page-path.ts';
 import type { GrantedSite } from '../registry/read-site.ts';
-import { escapeXml } from '../../model/escape.ts';
 import { urlSet } from '../../site/discovery.ts';
+import { atomText } from '../../site/feeds.ts';
 import type { Placed } from './placed.ts';
 
 /** An entry of a site's navigation, completed from the pages. */
@@ -232,7 +232,7 @@ function robots({ site }: GrantedSite, { url }: Placed): string {
 }
 
 /**
- * The deployments of a site, newest first (RFC 4287). Those that Stele made by itself are left out,
+ * The deployments of a site, newest first. Those that Stele made by itself are left out,
  * and not counted: they would reveal when an embedded API was published, which not every reader may
  * know.
  */
@@ -243,26 +243,13 @@ function feed({ site, contents }: GrantedSite, { url }: Placed): string {
   const newest = deployments.toReversed().slice(0, deploymentsShown);
   const repeated = (label: string) =>
     numbers.has(label) ? `Deployment ${numbers.get(label)}` : 'An earlier deployment';
-  const entries = newest.flatMap(({ label, publishedAt, again }) => [
-    '<entry>',
-    `<id>${escapeXml(`${url}#deployment-${numbers.get(label)}`)}</id>`,
-    `<title>${escapeXml(`${title}: deployment ${numbers.get(label)}`)}</title>`,
-    `<updated>${publishedAt}</updated>`,
-    `<author><name>${escapeXml(site.org)}</name></author>`,
-    `<link rel="alternate" type="text/html" href="${escapeXml(url)}"/>`,
-    ...(again === undefined ? [] : [`<summary>${escapeXml(`${repeated(again)}, published again.`)}</summary>`]),
-    '</entry>',
-  ]);
-  return [
-    '<?xml version="1.0" encoding="utf-8"?>',
-    '<feed xmlns="http://www.w3.org/2005/Atom">',
-    `<id>${escapeXml(url)}</id>`,
-    `<title>${escapeXml(title)}</title>`,
-    `<updated>${newest[0]!.publishedAt}</updated>`,
-    `<link rel="self" type="application/atom+xml" href="${escapeXml(`${url}feed.atom`)}"/>`,
-    `<link rel="alternate" type="text/html" href="${escapeXml(url)}"/>`,
-    ...entries,
-    '</feed>',
-    '',
-  ].join('\n');
+  const entries = newest.map(({ label, publishedAt, again }) => ({
+    id: `${url}#deployment-${numbers.get(label)}`,
+    url,
+    title: `${title}: deployment ${numbers.get(label)}`,
+    text: again === undefined ? '' : `${repeated(again)}, published again.`,
+    at: publishedAt,
+    org: site.org,
+  }));
+  return atomText({ id: url, self: `${url}feed.atom`, title, url }, entries);
 }
