@@ -6,32 +6,27 @@ import { newId, type Author, type Registry } from '../../registry/registry.ts';
 import { openValue, sealValue } from '../../registry/seal.ts';
 import { randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client';
 
+type Value = Record<string, unknown>;
+
 /** Seals values: only this registry can read them, nobody can change them, and they expire. */
-export interface Seal {
-  seal(value: Record<string, unknown>, expiresAt: Date): string;
-  /** The value; null if it is invalid, expired, or sealed for another purpose. */
-  open(text: string): Record<string, unknown> | null;
-}
+type Seal = ReturnType<typeof createSeal>;
 
 /** Creates a seal with the keys of the registry's `secretKey`, or its own. Values of one purpose are not valid for another. */
 export function createSeal(
   registry: Pick<Registry, 'config' | 'randomBytes' | 'ownKey' | 'expiryTime'>,
   purpose: string,
-): Seal {
+) {
   return {
-    seal: (value, expiresAt) => sealValue(registry, purpose, { value, expiresAt: expiresAt.toISOString() }),
-    open(text) {
+    seal: (value: Value, expiresAt: Date) =>
+      sealValue(registry, purpose, { value, expiresAt: expiresAt.toISOString() }),
+    /** The value; null if it is invalid, expired, or sealed for another purpose. */
+    open(text: string): Value | null {
       // Some changes at the end of a text mean the same bytes.
       if (Buffer.from(text, 'base64url').toString('base64url') !== text) return null;
-      const opened = openValue(registry, purpose, text) as Opened | undefined;
+      const opened = openValue(registry, purpose, text) as { value: Value; expiresAt: string } | undefined;
       return opened && Date.parse(opened.expiresAt) > registry.expiryTime().getTime() ? opened.value : null;
     },
   };
-}
-
-interface Opened {
-  value: Record<string, unknown>;
-  expiresAt: string;
 }
 
 /** Longest value to read. Browsers keep no longer cookies (RFC 6265bis §5.6). */
@@ -79,18 +74,6 @@ interface EndedSession {
   expiresAt: string;
 }
 
-export interface Sessions<User extends object> {
-  /**
-   * Begins a session and replaces the browser's previous one. Throws `forbidden` if it does not fit
-   * into a cookie.
-   */
-  begin(response: Response, user: User): Promise<void>;
-  /** The request's session; null if there is none or it is invalid, expired or ended. */
-  read(request: Pick<IncomingMessage, 'headers'>): Promise<Session<User> | null>;
-  /** Ends a session. Within 1 s every process rejects its cookie, including copies. */
-  end(response: Response, session: Session<User>, author: Author): Promise<void>;
-}
-
 /** The cookie of sessions. */
 export interface SessionCookie {
   name: string;
@@ -108,14 +91,15 @@ export function createSessions<User extends object>(
   seal: Seal,
   lifetime: number,
   { shorten = (user) => user, cookie = standard }: { shorten?: (user: User) => User; cookie?: SessionCookie } = {},
-): Sessions<User> {
+) {
   const { name: cookieName, options } = cookie;
   return {
-    async begin(response, user) {
+    /** Begins a session and replaces the browser's previous one. Throws `forbidden` if it does not fit into a cookie. */
+    async begin(response: Response, user: User): Promise<void> {
       const end = new Date(registry.expiryTime().getTime() + lifetime * 1000);
       const token = Buffer.from(registry.randomBytes(18)).toString('base64url');
       const basis: SessionBasis = { id: newId(registry), token, expiresAt: end.toISOString() };
-      const sealFor = (whole: User) => seal.seal({ ...whole, ...basis } as Record<string, unknown>, end);
+      const sealFor = (whole: User) => seal.seal({ ...whole, ...basis } as Value, end);
       let text = sealFor(user);
       if (text.length > longestCookie) text = sealFor(shorten(user));
       if (text.length > longestCookie) {
@@ -124,7 +108,8 @@ export function createSessions<User extends object>(
       }
       response.cookie(cookieName, text, { ...options, maxAge: lifetime * 1000 });
     },
-    async read(request) {
+    /** The request's session; null if there is none or it is invalid, expired or ended. */
+    async read(request: Pick<IncomingMessage, 'headers'>): Promise<Session<User> | null> {
       const text = readCookies(request).get(cookieName);
       const session = text === undefined ? null : (seal.open(text) as Session<User> | null);
       // A session of an older version has no token.
@@ -133,7 +118,8 @@ export function createSessions<User extends object>(
       const ended = registry.refs.read<EndedSession>(endedRef(session.id)).catch(insteadOf('corrupt', 'damaged'));
       return (await ended) === null ? session : null;
     },
-    async end(response, { id, expiresAt }, author) {
+    /** Ends a session. Within 1 s every process rejects its cookie, including copies. */
+    async end(response: Response, { id, expiresAt }: SessionBasis, author: Author): Promise<void> {
       await registry.refs.update<EndedSession>(endedRef(id), (current) => {
         if (current !== null) return null;
         const value = { endedAt: registry.now().toISOString(), expiresAt };
