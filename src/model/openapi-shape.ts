@@ -4,6 +4,16 @@
 /** The methods of a path item (OpenAPI 3.2 §4.9), lower case. */
 export const methods: ReadonlySet<string> = new Set('get put post delete options head patch trace query'.split(' '));
 
+/** Whether it is an extension beside paths and addresses. The name of a webhook may begin alike. */
+export function isBesidePaths(key: string, isWebhook: boolean): boolean {
+  return !isWebhook && key.startsWith('x-');
+}
+
+/** Identifies a parameter of an operation. Header names ignore case. */
+export function parameterKey(place: string, name: string): string {
+  return `${place} ${place === 'header' ? name.toLowerCase() : name}`;
+}
+
 /** Members that are maps: their members are names of the author, or of a protocol, and what these hold are nodes. */
 const maps = new Set(
   [

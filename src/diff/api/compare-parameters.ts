@@ -15,7 +15,8 @@ import {
 } from './report-part.ts';
 import { kebab, type Judgement, type Pointers } from '../report.ts';
 import { judgeRemoval } from '../sunset.ts';
-import { templateNames, type Operation, parameterKey, parametersOf, type Parameter } from './operations.ts';
+import { parameterKey } from '../../model/openapi-shape.ts';
+import { templateNames, type Operation, parametersOf, type Parameter } from './operations.ts';
 import { compareContents } from './compare-contents.ts';
 import { compareSchemas } from '../schema/compare-schemas.ts';
 import { typesIn, viewOf } from '../schema/read-schema.ts';
@@ -99,7 +100,7 @@ function renamePathParameters(unit: Unit, before: Map<string, Parameter>, old: O
     return [{ ...parameter, name: names[at], was: name }];
   });
   for (const { was, ...parameter } of renamed) {
-    before.set(parameterKey(parameter), parameter);
+    before.set(parameterKey(parameter.in, parameter.name), parameter);
     const at = { before: parameter.place.pointer, after: current.place.pointer };
     const tell = createTell(unit, { code: 'path-parameter', subject: `Path parameter ${JSON.stringify(was)}`, at });
     const says = `is called ${JSON.stringify(parameter.name)}; requests are the same`;

@@ -1,6 +1,6 @@
 import { memberOf, membersOf, resolvePlace, type Place, type Side, itemsOf, placeAt } from '../side.ts';
 import { textOf, listOf, objectOf } from '../../render/json-value.ts';
-import { methods } from '../../model/openapi-shape.ts';
+import { isBesidePaths, methods, parameterKey } from '../../model/openapi-shape.ts';
 import { own, type JsonObject, isObject } from '../../model/json.ts';
 
 /** One operation of one document. */
@@ -23,8 +23,7 @@ export function operationsOf(
   passedOver: ReadonlySet<string> = new Set(),
 ): Operation[] {
   return membersOf(side, map).flatMap(([path, written]) => {
-    // What begins with `x-` is an extension beside paths and addresses, but the name of a webhook.
-    if ((kind !== 'WEBHOOK ' && path.startsWith('x-')) || passedOver.has(path)) return [];
+    if (isBesidePaths(path, kind === 'WEBHOOK ') || passedOver.has(path)) return [];
     const target = memberOf(side, written, '$ref') === null ? null : resolvePlace(side, written);
     const items = target === null ? [written] : [written, target];
     const make = (method: string, place: Place): Operation => {
@@ -104,14 +103,10 @@ export function parametersOf(side: Side, operation: Operation): Map<string, Para
   const parameters = new Map<string, Parameter>();
   for (const place of rawParameters(side, operation)) {
     const parameter = readParameter(side, place, textAt(side, place, 'in'), textAt(side, place, 'name'));
-    if (!['body', 'formData'].includes(parameter.in)) parameters.set(parameterKey(parameter), parameter);
+    if (!['body', 'formData'].includes(parameter.in))
+      parameters.set(parameterKey(parameter.in, parameter.name), parameter);
   }
   return parameters;
-}
-
-/** Header names ignore case. */
-export function parameterKey({ in: where, name }: Pick<Parameter, 'in' | 'name'>): string {
-  return `${where} ${where === 'header' ? name.toLowerCase() : name}`;
 }
 
 function rawParameters(side: Side, operation: Operation): Place[] {

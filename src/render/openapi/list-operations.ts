@@ -1,5 +1,5 @@
 import { type JsonObject, isObject } from '../../model/json.ts';
-import { methods } from '../../model/openapi-shape.ts';
+import { isBesidePaths, methods } from '../../model/openapi-shape.ts';
 import { entriesOf, textOf, resolveLocal, createOnce } from '../json-value.ts';
 import { firstParagraph, firstSentence } from '../markdown.ts';
 
@@ -45,7 +45,7 @@ export function itemsOf(document: JsonObject, map: unknown, isWebhook: boolean, 
   const operations: ApiOperation[] = [];
   for (const [path, written] of entriesOf(map)) {
     if (operations.length >= limit) break;
-    if (path.startsWith('x-') || !isObject(written)) continue;
+    if (!isObject(written) || isBesidePaths(path, isWebhook)) continue;
     const item = itemBehind(document, written);
     const add = (method: string, value: unknown) => {
       if (isObject(value) && operations.length < limit) operations.push({ method, path, isWebhook, item, value });

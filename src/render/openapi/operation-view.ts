@@ -1,5 +1,6 @@
 import { parseExactly } from '../../model/exact-numbers.ts';
 import { type JsonObject, isObject } from '../../model/json.ts';
+import { parameterKey } from '../../model/openapi-shape.ts';
 import type { Example } from '../schema/example.ts';
 import { entriesOf, textOf, dereference, createOnce, listOf, objectOf } from '../json-value.ts';
 import { itemsOf, type ApiOperation } from './list-operations.ts';
@@ -240,7 +241,7 @@ function readParameters(document: JsonObject, ...lists: unknown[][]): Parameters
     const from = dereference(document, one);
     if (from === null) continue;
     const place = textOf(from['in']) || 'query';
-    merged.set(`${place} ${textOf(from['name'])}`, { place, from });
+    merged.set(parameterKey(place, textOf(from['name'])), { place, from });
   }
   const all = [...merged.values()];
   const parameters = all.flatMap(({ place, from }) =>
@@ -258,7 +259,7 @@ function readParameter(document: JsonObject, from: JsonObject, name: string, pla
   return {
     name,
     place,
-    isRequired: from['required'] === true,
+    isRequired: from['required'] === true || place === 'path',
     isDeprecated: from['deprecated'] === true,
     description: textOf(from['description']),
     schema: from['schema'] ?? content?.schema ?? withoutPlace(from),

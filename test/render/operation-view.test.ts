@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { operationsOf } from '../../src/render/openapi/list-operations.ts';
+import { viewOperation } from '../../src/render/openapi/operation-view.ts';
+
+test('an operation is read as the comparison of versions reads it', () => {
+  const parameters = [{ in: 'header', name: 'X-Trace', description: 'Of the path.' }];
+  const own = [
+    { in: 'header', name: 'x-trace', description: 'Its own.' },
+    { in: 'path', name: 'id', schema: { type: 'string' } },
+  ];
+  const document = {
+    openapi: '3.1.0',
+    paths: { '/pets/{id}': { parameters, get: { parameters: own } }, 'x-notes': { get: {} } },
+    webhooks: { 'x-order': { post: {} } },
+  };
+  const { operations } = operationsOf(document);
+  expect(operations.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /pets/{id}', 'POST x-order']);
+  expect(viewOperation(document, operations[0]!).parameters).toMatchObject([
+    { name: 'x-trace', description: 'Its own.', isRequired: false },
+    { name: 'id', isRequired: true },
+  ]);
+});
