@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
-import { holdsOf, methods } from '../../model/openapi-shape.ts';
+import { holdsOf, isBesidePaths, methods } from '../../model/openapi-shape.ts';
 import { listOf, objectOf, resolveLocal, textOf } from '../../render/json-value.ts';
 import { followPointer, joinPointer, parsePointer, pointerIn } from '../../model/pointer.ts';
 import { discriminatedIn } from './discriminated.ts';
@@ -64,7 +64,7 @@ export function keepAudience(document: JsonObject, audience: string): Kept {
   const isOut = createJudge(document, isMarked);
   // First what is marked, then what is marked through a reference: a component is gone only after both.
   const lost = prune(document, isOut, isMarked);
-  for (const [, items] of itemsOf(document)) dropEmptyItems(items);
+  for (const [section, items] of itemsOf(document)) dropEmptyItems(items, section === 'webhooks');
   const after = usedIn(document);
   for (const section of componentsOf(document))
     for (const name of Object.keys(section.map)) {
@@ -354,9 +354,9 @@ function isNamed(key: string, map: object): boolean {
 }
 
 /** Path items that have no operation any more. */
-function dropEmptyItems(items: JsonObject): void {
+function dropEmptyItems(items: JsonObject, isWebhook: boolean): void {
   for (const [name, item] of Object.entries(items)) {
-    if (!isObject(item) || name.startsWith('x-') || typeof item['$ref'] === 'string') continue;
+    if (!isObject(item) || isBesidePaths(name, isWebhook) || typeof item['$ref'] === 'string') continue;
     if (!Object.keys(item).some(isOperation)) delete items[name];
   }
 }

@@ -120,7 +120,10 @@ test('an audience gets what is not marked for others, and nothing that only that
       '/shared': { $ref: 'more.json#/item' },
       '/all': { get: { 'x-audience': ['public', 'partner'], 'x-internal': false, responses: ok } },
     },
-    webhooks: { gone: { post: { 'x-internal': true, responses: ok } } },
+    webhooks: {
+      gone: { post: { 'x-internal': true, responses: ok } },
+      'x-gone': { post: { 'x-internal': true, responses: ok } },
+    },
     components: {
       securitySchemes: { root: { type: 'http', scheme: 'basic' } },
       schemas: {
@@ -153,7 +156,13 @@ test('an audience gets what is not marked for others, and nothing that only that
   expect(Object.keys(components.schemas.Open.properties)).toEqual(['id', 'x-internal']);
   expect(Object.keys(components.securitySchemes)).toEqual([]);
   expect([tags.map(({ name }) => name), value['webhooks']]).toEqual([['a', 'unused'], {}]);
-  expect(removed.sort()).toEqual(['DELETE /a', 'GET /shared', 'POST /admin', 'WEBHOOK POST gone']);
+  expect(removed.sort()).toEqual([
+    'DELETE /a',
+    'GET /shared',
+    'POST /admin',
+    'WEBHOOK POST gone',
+    'WEBHOOK POST x-gone',
+  ]);
   expect(
     Object.keys(
       (await publishedAs({ 'api.json': document, 'more.json': more }, { overlays: [], audience: 'internal' })).value[
