@@ -127,10 +127,10 @@ export async function planAll(
     planned.set(key, plannedFor(resource));
   }
   const ended = connected.filter((resource) => !planned.has(nameOf(resource)));
-  const names = new Set(connected.map(nameOf));
+  const files = new Map(connected.map((resource) => [nameOf(resource), fileOf(resource.connection)]));
   for (const [name, document] of planned) {
     const isOfFile = ({ connection }: Connected) => fileOf(connection) === fileOf(document);
-    if (ended.length > 0 && !names.has(name))
+    if (ended.length > 0 && files.get(name) !== fileOf(document))
       document.ended = ended.map((resource) => ({ ...coordinateOf(resource), isOfFile: isOfFile(resource) }));
   }
   const paths = new Set([...planned.values()].map(({ path }) => path));
@@ -144,7 +144,7 @@ export async function planAll(
   const invalid = planned.size > 0 ? null : discovered?.locks.find(({ fault }) => fault !== null);
   if (invalid) notes.push(noteOn(invalid.path, null, `It is ${invalid.fault}`));
   const sites = discovered?.settings.sites ?? [];
-  return { planned: [...planned.values()], connected: names, notes, isRefused, sites, contracts };
+  return { planned: [...planned.values()], connected: new Set(files.keys()), notes, isRefused, sites, contracts };
 }
 
 /**

@@ -14,7 +14,10 @@ export interface Planned extends Ownership, GateSettings {
   /** Absent: all of the file is published. */
   view?: FileView;
   coordinate: Coordinate;
-  /** The resources of the repository that no document of this commit is published to. `isOfFile`: they were published from the same file. */
+  /**
+   * Where the resource was not published from this file: those of the repository that no document of this commit is published
+   * to. `isOfFile`: they were published from the file.
+   */
   ended?: (Coordinate & { isOfFile: boolean })[];
   /** Settings for a new resource, from here to `validation`. An existing resource keeps its own, also of its gate. */
   /** Empty: the title of what is published. */

@@ -149,9 +149,9 @@ export async function publishDocument(
 }
 
 /**
- * A new name is no way past approval: throws `conflict` for a document that would make a resource of a file whose
- * resource wants approval, or of one that became half of it, unless the new one wants it, too, and the file would be published
- * as the next version of the former one. An administrator may create and connect the resource. `asNext`: what publishing that
+ * Another name is no way past approval: throws `conflict` for a document that would be published as another resource than its
+ * file was, which wants approval, or than what became half of it was, unless the other one wants it, too, and the file would be
+ * published as the next version of the former one. An administrator may create and connect the resource. `asNext`: what publishing that
  * would say; null: not known. Nor does discovery publish whole what `stele.yaml` published as a view.
  */
 export async function assertNoWayPast(
@@ -167,7 +167,7 @@ export async function assertNoWayPast(
     const what = `${path} is published as ${name} ${viewInWords(shown)} only, and nothing in stele.yaml says so any more.`;
     throw new RegistryError('conflict', `${what} List it there, or delete the resource.`);
   }
-  for (const { isOfFile, ...each } of existing === null ? ended : []) {
+  for (const { isOfFile, ...each } of ended) {
     const former = await findResource(registry, each);
     if (former === null || (await policyOf(registry, former)).approval !== 'required') continue;
     const refuse = (why: string) => {
@@ -177,7 +177,8 @@ export async function assertNoWayPast(
       return new RegistryError('conflict', message);
     };
     if (!isOfFile && asNext && !(await isAlike(registry, former, (await asNext(each)).compiled))) continue;
-    const own = await policyOf(registry, { ...coordinate, ruleset: planned.ruleset, ...gateSettingsOf(planned) });
+    const fresh = { ...coordinate, ruleset: planned.ruleset, ...gateSettingsOf(planned) };
+    const own = await policyOf(registry, existing ?? fresh);
     if (own.approval !== 'required') throw refuse(`${name} would not`);
     const result = asNext && (await asNext(each));
     if (result === null) throw refuse('its next tag cannot be judged before');

@@ -756,6 +756,21 @@ describe('a file whose resource wants approval', () => {
     expect(await labels()).toEqual(['1.0.0']);
   });
 
+  test('changes its slug to that of a resource which another file had: it is not published there', async () => {
+    const { registry, source, sync } = await scene();
+    const both = `resources:\n  - { path: pay.yaml, approval: required }\n  - { path: decoy.yaml, slug: other }\n`;
+    const decoy = api('1.0.0').replace('Pay', 'Decoy').replace('paths:', 'paths: {}');
+    source.push(url, { 'stele.yaml': both, 'pay.yaml': api('1.0.0', '/a', '/b'), 'decoy.yaml': decoy });
+    await sync();
+    expect((await findResource(registry, other))!.latest).toBe('1.0.0');
+    for (const version of ['1', '2']) {
+      const files = { 'stele.yaml': renamed(''), 'pay.yaml': api('2.0.0', '/a'), [version]: '' };
+      source.push(url, files, { people: [ann, ann] });
+      await sync();
+      expect((await findResource(registry, other))!.latest).toBe('1.0.0');
+    }
+  });
+
   test('is removed: another file of its repository is published as it was before', async () => {
     const { registry, source, sync } = await scene();
     const ship = `openapi: 3.1.0\ninfo: { title: Shipping, version: 1.0.0 }\npaths: { /ships: { post: { responses: { '201': { description: Sent. } } } } }\n`; // prettier-ignore
