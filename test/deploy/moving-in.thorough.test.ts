@@ -86,6 +86,7 @@ test('every version that is counted is published, and what is not is named with 
     'mixed/pay/3.0.0-RC.1.yaml': api('3.0.0'),
     'mixed/pay/3.0.0-rc.1.yaml': api('3.0.0'),
     'mixed/pay/latest.yaml': api('3.0.0'),
+    'mixed/pay/4.0.0.YAML': api('4.0.0'),
     'mixed/pay/1..5.yaml': api('3.0.0'),
     'mixed/pay/a.lock.yaml': api('3.0.0'),
     'mixed/Pay/1.5.0.yaml': api('1.5.0'),
@@ -93,7 +94,7 @@ test('every version that is counted is published, and what is not is named with 
     'mixed/true/1.0.0.yaml': api('1.0.0'),
   });
   const { code, stdout, stderr } = await runHere(['import', '--from', 'folder', 'mixed', 'contracts'], { cwd: folder });
-  expect([code, stdout]).toEqual([1, 'contracts: 3 documents, 9 versions\n']);
+  expect([code, stdout]).toEqual([1, 'contracts: 3 documents, 10 versions\n']);
   expect(stderr.trimEnd().split('\n').sort()).toEqual([
     'Not imported: Pay/1.5.0.yaml. It would be pay, as pay is. Rename one of them.',
     expect.stringMatching(
@@ -105,7 +106,7 @@ test('every version that is counted is published, and what is not is named with 
   write({ 'registry.config.json': blocks.find(({ language }) => language === 'json')!.text });
   const sync = await runHere(['sync', '--data', 'mixed-data'], { cwd: folder });
   const published = sync.stdout.split('\n').filter((line) => line.startsWith('published '));
-  expect(published, sync.stdout + sync.stderr).toHaveLength(9);
+  expect(published, sync.stdout + sync.stderr).toHaveLength(10);
 });
 
 test('old versions are published one at a time, with their dates', async () => {
@@ -207,7 +208,7 @@ test('a catalogue of Backstage, and what has no definition in it', () => {
   expect(shell('git -C contracts tag')).toBe('pay-api/v3.1.0\n');
 });
 
-test('a folder that exists, and a date that is none, are refused', () => {
+test('a folder that exists, a date that is none, and one of a file that is not there, are refused', () => {
   const refused = (text: string) => {
     try {
       return shell(`${text} 2>&1`);
@@ -219,4 +220,8 @@ test('a folder that exists, and a date that is none, are refused', () => {
   expect(refused(scripts[0]!.text.trim())).toContain('contracts exists already');
   write({ 'bad/pay/1.0.0.yaml': api('1.0.0'), 'bad/dates.tsv': 'pay/1.0.0.yaml\tsoon\n' });
   expect(refused(scripts[0]!.text.trim().replace('old contracts', 'bad other'))).toContain('soon is not a date');
+  write({ 'bad/dates.tsv': './pay/1.0.0.yaml\t2024-01-01\npay/1.0.1.yaml\t2024-02-01\n' });
+  expect(refused(scripts[0]!.text.trim().replace('old contracts', 'bad other'))).toContain(
+    'bad/dates.tsv names pay/1.0.1.yaml, which is not there',
+  );
 });

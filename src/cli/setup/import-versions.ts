@@ -1,5 +1,5 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
-import { basename, dirname, extname, join } from 'node:path';
+import { basename, dirname, extname, join, normalize } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { readSwaggerHubAccess } from '../../config/environment.ts';
 import { RegistryError } from '../../model/errors.ts';
@@ -65,13 +65,16 @@ function readFolder(root: string, versionOf: (path: string, bytes: Uint8Array) =
   assertFolder(root);
   const table = join(root, 'dates.tsv');
   const lines = existsSync(table) ? readFileSync(table, 'utf8').split(/\r?\n/).filter(Boolean) : [];
-  const dates = new Map(lines.map((line) => line.split('\t') as [string, string]));
-  return globSync('*/*.{yaml,yml,json}', { cwd: root }).map((path) => {
+  const dates = new Map(lines.map((line) => line.split('\t')).map(([path, date]) => [normalize(path!), date]));
+  const absent = [...dates.keys()].find((path) => !existsSync(join(root, path)));
+  if (absent !== undefined) fail(`${table} names ${absent}, which is not there.`);
+  const paths = globSync('*/*', { cwd: root }).filter((path) => /\.(?:ya?ml|json)$/i.test(path));
+  return paths.map((path) => {
     const stated = dates.get(path);
     const date = stated === undefined ? statSync(join(root, path)).mtimeMs : Date.parse(stated);
     if (Number.isNaN(date)) fail(`${table}: ${stated} is not a date. Use one such as 2025-01-31.`);
     const bytes = readFileSync(join(root, path));
-    const ending = extname(path) === '.json' ? '.json' : '.yaml';
+    const ending = /\.json$/i.test(path) ? '.json' : '.yaml';
     const title = dirname(path);
     return { from: path, title, name: nameFrom(title), version: versionOf(path, bytes), ending, date, bytes };
   });
