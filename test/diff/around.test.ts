@@ -629,6 +629,29 @@ describe('what OpenAPI 3 ignores', () => {
   ]);
 });
 
+describe('who may call', () => {
+  const k = { k: { type: 'http', scheme: 'bearer' } };
+  const of = (security: Json[], securitySchemes: Json = k) => api({ security }, { components: { securitySchemes } });
+  run([
+    [
+      'one more way to sign in, where nobody has to',
+      of([{}]),
+      of([{}, { k: [] }]),
+      ['safe security-alternative-added'],
+    ],
+    ['one less', of([{}, { k: [] }]), of([{}]), ['risky security-alternative-removed']],
+    ['a scheme that was not defined', of([{ k: [] }], {}), of([{ k: [] }]), ['safe security-scheme-defined']],
+    ['and back', of([{ k: [] }]), of([{ k: [] }], {}), ['risky security-scheme-undefined']],
+    ['without a definition before and after', of([{ k: [] }], {}), of([{ k: [] }], {}), []],
+    [
+      'a scheme that only its name tells apart',
+      of([{ k: ['a'] }], {}),
+      of([{ k: ['a'] }], { k: { type: 'openIdConnect', openIdConnectUrl: 'https://a.example' } }),
+      ['safe security-scheme-defined'],
+    ],
+  ]);
+});
+
 describe('security schemes by address', () => {
   const of = (name: string, more: Json = {}) =>
     api({ security: [{ [name]: ['a'] }] }, {
@@ -755,6 +778,12 @@ describe('webhooks', () => {
     ['a header that is always sent', sent(null), sent({ required: true }), ['safe response-parameter-added']],
     ['no credentials are sent any more', of({ security: [{ a: [] }] }), of({}), ['breaking security-removed']],
     ['credentials are sent', of({}), of({ security: [{ a: [] }] }), ['safe security-added']],
+    [
+      'credentials may be sent, and others',
+      of({ security: [{}] }),
+      of({ security: [{}, { a: [] }] }),
+      ['safe security-alternative-added'],
+    ],
     [
       'others may be sent',
       of({ security: [{ a: [] }] }),

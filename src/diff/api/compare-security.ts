@@ -33,12 +33,15 @@ export function compareSecurity(walk: Walk, unit: Unit, before: Operation, after
 /** Compares what the API sends along. Whatever it sends, receivers must have known before. */
 function compareSent(tell: Tell, old: Security, current: Security): void {
   const [before, after] = [describe(old.alternatives), describe(current.alternatives)];
-  if (old.isOpen && !current.isOpen) tell('safe', 'added', `comes with ${after}; it came without credentials`);
-  if (old.isOpen) return;
-  if (current.isOpen) tell('breaking', 'removed', `may come without credentials; it came with ${before}`);
-  for (const other of current.alternatives)
-    if (!old.alternatives.some((one) => satisfies(other, one)))
-      tell('breaking', 'alternative-added', `may come with ${describe([other])} instead of ${before}`);
+  if (old.isOpen && !current.isOpen)
+    return tell('safe', 'added', `comes with ${after}; it could come without credentials`);
+  if (!old.isOpen && current.isOpen)
+    tell('breaking', 'removed', `may come without credentials; it came with ${before}`);
+  for (const other of current.alternatives) {
+    if (old.alternatives.some((one) => satisfies(other, one))) continue;
+    if (old.isOpen) tell('safe', 'alternative-added', `may also come with ${describe([other])}`);
+    else tell('breaking', 'alternative-added', `may come with ${describe([other])} instead of ${before}`);
+  }
   for (const one of current.alternatives.length === 0 ? [] : old.alternatives)
     if (!current.alternatives.some((other) => satisfies(other, one)))
       tell('safe', 'alternative-removed', `no longer comes with ${describe([one])}`);
@@ -60,10 +63,11 @@ function compareNeeded(tell: Tell, old: Security, current: Security): void {
       : `may no longer use ${describe([one])}`;
     if (match && !satisfies(match, one)) tell('safe', 'relaxed', says);
     const code = scoped ? 'scope-added' : instead ? 'scheme-added' : 'alternative-removed';
-    if (!match) tell('breaking', code, says);
+    // Whoever is not told apart may still call, but may be given less.
+    if (!match) tell(current.isOpen ? 'risky' : 'breaking', code, says);
   }
   for (const other of current.alternatives)
-    if (!used.has(other) && !old.isOpen && !old.alternatives.some((one) => satisfies(one, other)))
+    if (!used.has(other) && !old.alternatives.some((one) => satisfies(one, other)))
       tell('safe', 'alternative-added', `may also use ${describe([other])}`);
 }
 
@@ -126,7 +130,7 @@ function schemePlace(side: Side, name: string): Place | null {
 /** What a client sends to satisfy a scheme. */
 function kindOf(side: Side, name: string): string {
   const place = schemePlace(side, name);
-  if (place === null) return `undefined ${name}`;
+  if (place === null) return 'not defined';
   const { type, in: where, name: key, scheme } = objectOf(place.value);
   if (type === 'basic') return 'http basic';
   if (type === 'http') return `http ${textOf(scheme).toLowerCase()}`;
@@ -135,12 +139,15 @@ function kindOf(side: Side, name: string): string {
   return textOf(type);
 }
 
-/** Schemes that only their name tells apart (OAuth, OpenID Connect) keep it if both documents have it. */
+/**
+ * Schemes that only their name tells apart (OAuth, OpenID Connect) keep it if both documents have it. One that its document
+ * does not define is what the other one says.
+ */
 function identityOf(walk: Walk, side: Side, name: string): string {
-  const kind = kindOf(side, name);
-  if (/^(?:http|apiKey)/.test(kind)) return kind;
   const other = side === walk.before ? walk.after : walk.before;
-  return schemePlace(other, name) === null ? kind : `${kind} ${name}`;
+  const [isDefined, isDefinedThere] = [schemePlace(side, name) !== null, schemePlace(other, name) !== null];
+  const kind = kindOf(isDefined ? side : other, name);
+  return /^(?:http|apiKey)/.test(kind) || isDefined !== isDefinedThere ? kind : `${kind} ${name}`;
 }
 
 /** The name of a scheme, and what it is where the other document has another one of this name. */
@@ -155,10 +162,18 @@ function compareSchemes(walk: Walk, parent: Unit, old: readonly Alternative[], c
   for (const name of names) {
     if (!current.some((alternative) => [...alternative.values()].some((used) => used.name === name))) continue;
     const [before, after] = [schemePlace(walk.before, name), schemePlace(walk.after, name)];
-    if (before === null || after === null || walk.same(before.value, after.value)) continue;
-    walk.below(parent, `security-scheme ${name}`, (unit) => compareScheme(walk, unit, name, before, after));
+    if (before === after || (before && after && walk.same(before.value, after.value))) continue;
+    walk.below(parent, `security-scheme ${name}`, (unit) => {
+      if (before && after) return compareScheme(walk, unit, name, before, after);
+      const at = { before: before?.pointer ?? null, after: after?.pointer ?? null };
+      const tell = createTell(unit, { code: 'security-scheme', subject: subjectOf(name), at });
+      if (after) tell('safe', 'defined', 'is defined now');
+      else tell('risky', 'undefined', 'is used, and no longer defined');
+    });
   }
 }
+
+const subjectOf = (name: string) => `Security scheme ${JSON.stringify(name)}`;
 
 const flowNames: Readonly<Record<string, string>> = {
   application: 'clientCredentials',
@@ -167,7 +182,7 @@ const flowNames: Readonly<Record<string, string>> = {
 
 function compareScheme(walk: Walk, unit: Unit, name: string, before: Place, after: Place): void {
   const at = { before: before.pointer, after: after.pointer };
-  const subject = `Security scheme ${JSON.stringify(name)}`;
+  const subject = subjectOf(name);
   const tell = createTell(unit, { code: 'security-scheme', subject, at });
   reportDeprecated(walk, unit, { before, after }, subject, 'security-scheme');
   const compareTexts = (
