@@ -5,7 +5,7 @@ import { readableKinds } from './kinds.ts';
 import { createSchemas } from './schema/schemas.ts';
 import { entriesOf, listOf, parseObject, textOf, resolveLocal } from './json-value.ts';
 import { operationsOf, type ApiOperation } from './openapi/list-operations.ts';
-import { requirementsOf, isJson, viewOperation } from './openapi/operation-view.ts';
+import { isJson, securityOf, viewOperation } from './openapi/operation-view.ts';
 import { outlineNames, securitySchemesOf, serverUrls } from './openapi/outline-api.ts';
 import { isSmall, sampleOf } from './schema/sample-value.ts';
 import { curlOf, sampleRequest } from './openapi/sample-request.ts';
@@ -65,16 +65,17 @@ function operationIn(
 function contractOf(document: JsonObject, operation: ApiOperation, inline: (value: unknown) => unknown): JsonObject {
   const { method, path } = outlineNames(operation);
   const { value, item } = operation;
-  const security = Array.isArray(value['security']) ? value['security'] : document['security'];
-  const needed = new Set(requirementsOf(security).flatMap((one) => one.map(({ scheme }) => scheme)));
+  const security = securityOf(document, operation);
+  const needed = new Set(security.flatMap((one) => one.map(({ scheme }) => scheme)));
+  const { servers } = viewOperation(document, operation);
   const shared = listOf(item['parameters']);
   return {
     method,
     path,
-    servers: serverUrls(document).slice(0, 5),
+    servers: (servers.length > 0 ? servers : serverUrls(document)).slice(0, 5),
     ...(shared.length > 0 && { pathParameters: inline(shared) }),
     operation: inline(value),
-    security: requirementsOf(security),
+    security,
     securitySchemes: inline(
       Object.fromEntries(entriesOf(securitySchemesOf(document)).filter(([name]) => needed.has(name))),
     ),
@@ -134,7 +135,7 @@ function createInline(document: JsonObject, deepest: number) {
 function exampleOf(document: JsonObject, operation: ApiOperation, bytes: number): JsonObject {
   const schemas = createSchemas(document, 'openapi', bytes);
   const view = viewOperation(document, operation);
-  const security = view.security ?? requirementsOf(document['security']);
+  const security = securityOf(document, operation);
   const responses = view.responses.slice(0, 10).map(({ status, media }) => {
     const json = media.find(({ types }) => types.some(isJson));
     const given = json?.examples.find(({ value, isElsewhere }) => isElsewhere !== true && isSmall(value));

@@ -81,3 +81,17 @@ test('examples have a request with curl, without secrets, and bodies of response
   expect(request).toBe(`curl 'https://api.test/nodes/7' \\\n  -H 'X-Key: '"$API_KEY"`);
   expect(responses).toMatchObject({ 200: { 'x-name': 'ada' } });
 });
+
+test('an operation has its own servers, and what a webhook sends needs no credentials of the API', () => {
+  const own = { servers: [{ url: 'https://files.test' }] };
+  const text = JSON.stringify({
+    ...document,
+    paths: { '/files': { ...own, get: {} }, '/notes': { get: own } },
+    webhooks: { order: { post: {} } },
+  });
+  const of = (operation: string) =>
+    JSON.parse(excerptOf({ kind: 'openapi', json: Buffer.from(text) }, { operation, as: 'contract' })!) as object;
+  for (const path of ['/files', '/notes'])
+    expect(of(`GET ${path}`)).toMatchObject({ servers: ['https://files.test'], security: [[{ scheme: 'key' }]] });
+  expect(of('WEBHOOK POST order')).toMatchObject({ security: [], securitySchemes: {} });
+});

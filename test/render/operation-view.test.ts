@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { renderDocument } from '../../src/render/render.ts';
+import { published } from './published.ts';
 import { operationsOf } from '../../src/render/openapi/list-operations.ts';
 import { viewOperation } from '../../src/render/openapi/operation-view.ts';
 
@@ -19,4 +21,15 @@ test('an operation is read as the comparison of versions reads it', () => {
     { name: 'x-trace', description: 'Its own.', isRequired: false },
     { name: 'id', isRequired: true },
   ]);
+});
+
+test('Markdown says where an operation is, if not at the servers of the document', () => {
+  const document = {
+    openapi: '3.1.0',
+    info: { title: 'Files', version: '1.0.0' },
+    servers: [{ url: 'https://api.test' }],
+    paths: { '/files': { servers: [{ url: 'https://files.test' }], get: {} } },
+  };
+  const { markdown } = renderDocument(published(document))!;
+  expect(markdown).toContain('At `https://files.test`.');
 });

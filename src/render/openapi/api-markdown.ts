@@ -85,6 +85,7 @@ function operationMarkdown(page: Page, operation: ApiOperation): string {
     `### ${inlineMarkdown(`${method} ${path}`, 500)}${summary === '' ? '' : `: ${summary}`}\n\n`,
     names === '' ? '' : `${names}\n\n`,
     paragraph(view.description),
+    view.servers.length === 0 ? '' : `At ${view.servers.map((url) => codeMarkdown(url)).join(', ')}.\n\n`,
     view.security === null ? '' : requirementText(view.security),
     parametersMarkdown(page, view.parameters),
     bodyMarkdown(page, view),

@@ -4,6 +4,7 @@ import { summaryOf, type ApiOperation } from './list-operations.ts';
 import {
   type Media,
   callbacksOf,
+  securityOf,
   viewOperation,
   type Callback,
   type OperationView,
@@ -27,7 +28,7 @@ export function operationHtml(page: Page, operation: ApiOperation, anchor: strin
     </h3>
     ${urlHtml(operation, serverOf(page.document, operation, view))}
     ${aboutHtml(page, operation, view)}
-    ${samplesHtml(page, operation, view, { anchor, security: securityOf(page, operation, view) })}
+    ${samplesHtml(page, operation, view, { anchor, security: securityOf(page.document, operation) })}
     <div class="parts">${partsHtml(page, operation, view, anchor)}</div>
   </section>`;
 }
@@ -58,10 +59,6 @@ function urlHtml({ method, path, isWebhook }: ApiOperation, base: string): Html 
   return markup`<p class="url">${methodHtml(method)} <code>${server}${path.slice(0, 2000)}</code></p>`;
 }
 
-function securityOf(page: Page, { isWebhook }: ApiOperation, view: OperationView): readonly Requirement[] {
-  return view.security ?? (isWebhook ? [] : page.security);
-}
-
 /** What is said of an operation before its parts. Where there is one column, its samples follow. */
 function aboutHtml(page: Page, operation: ApiOperation, view: OperationView): Html {
   // A description of one sentence without a summary is the title already.
@@ -74,7 +71,7 @@ function partsHtml(page: Page, operation: ApiOperation, view: OperationView, anc
   const room = roomFor(page.inlineRows);
   return markup`${serversHtml(view.servers, serverOf(page.document, operation, view))}${securityHtml(
     page,
-    securityOf(page, operation, view),
+    securityOf(page.document, operation),
   )}${parametersHtml(page, view.parameters, room)}${bodyHtml(page, view, room, { anchor, isReceived: operation.isWebhook })}${responsesHtml(page, view.responses, room, anchor)}${callbacksOf(page.document, operation).map((one) => callbackHtml(page, one))}`;
 }
 

@@ -189,6 +189,11 @@ export function viewOperation(document: JsonObject, { item, value }: ApiOperatio
   };
 }
 
+/** What callers of an operation need: its own requirements, or those of the document. Who receives webhooks calls nothing. */
+export function securityOf(document: JsonObject, { isWebhook, value }: ApiOperation): Requirement[] {
+  return requirementsOf(Array.isArray(value['security']) || isWebhook ? value['security'] : document['security']);
+}
+
 /** The callbacks of an operation. Those of a callback's operations are not shown. */
 export function callbacksOf(document: JsonObject, { value }: ApiOperation): Callback[] {
   return entriesOf(value['callbacks'])
