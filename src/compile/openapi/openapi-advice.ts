@@ -47,7 +47,7 @@ interface Document {
   schemes: ReadonlySet<string>;
   /** The parameters of path items and operations, which several paths may refer to. */
   listed: Map<object, Parameter[]>;
-  /** How many parameters were compared with a path. */
+  /** How many operations were looked at, and parameters compared with a path. */
   looks: number;
 }
 
@@ -77,15 +77,19 @@ function advisePaths(document: Document): void {
           note('paths-identical', pointer, `The paths "${twin}" and "${path}" match the same URLs.`, 'key');
       }
       const shared = parametersOf(document, target.value, target.pointer);
-      for (const method of methods) {
-        const operation = target.value[method];
+      for (const [at, operation] of operationsIn(target.value, target.pointer)) {
         if (!isObject(operation)) continue;
-        const at = joinPointer(target.pointer, method);
         adviseOperation(document, operation, at, shared, group === 'paths' ? path : null);
-        if (document.looks > maxVisits) return;
+        if (document.looks++ > maxVisits) return;
       }
     }
   }
+}
+
+function* operationsIn(item: JsonObject, pointer: string): Generator<[pointer: string, operation: unknown]> {
+  for (const method of methods) yield [joinPointer(pointer, method), item[method]];
+  for (const [method, one] of entriesOf(item['additionalOperations']))
+    yield [joinPointer(pointer, 'additionalOperations', method), one];
 }
 
 function adviseOperation(

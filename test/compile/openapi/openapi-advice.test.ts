@@ -13,6 +13,7 @@ describe('what other tools refuse', () => {
     ['3.1.0', `paths: {/a/{id}: {${get('operationId: a')}}}`, 'path-parameter-missing: The path has {id}, but no'],
     ['3.1.0', `paths: {/a: {${get('parameters: [{name: id, in: path, required: true, schema: {}}]')}}}`, 'path-parameter-unused: The path "/a" has no {id}.'],
     ['3.1.0', `paths: {/a: {${get('operationId: a')}}, /b: {${get('operationId: a')}}}`, 'operation-id-twice: Another operation has the operationId "a".'],
+    ['3.2.0', `paths: {/a: {${get('operationId: a')}, additionalOperations: {COPY: {operationId: a, responses: {"200": {description: ok}}}}}}`, 'operation-id-twice: Another operation has the operationId "a".'],
     ['3.0.3', `paths: {/a: {${get('parameters: [{name: q, in: query, schema: {}}, {name: q, in: query, schema: {type: string}}]')}}}`, 'parameter-twice: Another parameter in "query" has the name "q".'],
     ['2.0', `paths: {/a: {${get('parameters: [{name: a, in: body, schema: {}}, {name: b, in: body, schema: {}}]')}}}`, 'body-twice: An operation has one body.'],
     ['2.0', `consumes: [multipart/form-data]\npaths: {/a: {${get('parameters: [{name: a, in: body, schema: {}}, {name: b, in: formData, type: string}]')}}}`, 'body-and-form: A form is a body.'],
