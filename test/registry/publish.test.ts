@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { approvalsRef, type Approvals } from '../../src/model/approval.ts';
+import { organizationRef, type OrganizationSettings } from '../../src/model/gate.ts';
 import { resourceRef, selectVersion, type Resource } from '../../src/model/resource.ts';
 import { changeResource, createResource } from '../../src/registry/change-resource.ts';
 import { changeStatus } from '../../src/registry/change-version.ts';
@@ -284,26 +286,68 @@ describe('compatibility', () => {
       `paths: {${paths.map((path) => `${path}: {get: {responses: {'200': {description: ok}}}}`).join(', ')}}`,
     );
 
+  /** The registry, in which something happens when the first document was compiled. */
+  const meanwhile = (registry: Registry, happens: () => Promise<unknown>): Registry => {
+    let compiled = 0;
+    const compile: Registry['compiler']['compile'] = async (...given) => {
+      const result = await registry.compiler.compile(...given);
+      if (compiled++ === 0) await happens();
+      return result;
+    };
+    return { ...registry, compiler: { ...registry.compiler, compile } };
+  };
+  const author = { actor: 'operator:test', origin: null };
+  const asks = (registry: Registry, compatibility: 'none' | 'strict') =>
+    registry.refs.update<OrganizationSettings>(organizationRef('acme'), () => ({
+      value: { ruleset: null, defaults: { compatibility } },
+      change: { ...author, action: 'test' },
+    }));
+
   test('is judged by the policy at the commit, also if that was changed while it was compiled', async () => {
     const world = createWorld();
-    const author = { actor: 'operator:test', origin: null };
     await publish(world.registry, upload(api('1.0.0', 'paths: {/a: {}}')));
-    let compiled = 0;
-    const registry: Registry = {
-      ...world.registry,
-      compiler: {
-        ...world.registry.compiler,
-        async compile(...given) {
-          const result = await world.registry.compiler.compile(...given);
-          if (compiled++ === 0) await changeResource(world.registry, coordinate, { ruleset: strict }, author);
-          return result;
-        },
-      },
-    };
+    const stricter = () => changeResource(world.registry, coordinate, { ruleset: strict }, author);
+    const registry = meanwhile(world.registry, stricter);
     const strict = '@acme/rulesets/strict';
     const ruleset = upload('rules: {}', { coordinate: { org: 'acme', type: 'rulesets', slug: 'strict' } });
     await publish(world.registry, { ...ruleset, version: '1.0.0' });
     expect(await published(registry, upload(api('1.1.0', 'paths: {}')))).toBe('rejected');
+  });
+
+  test('is judged by what its organization says at the commit', async () => {
+    const { registry } = createWorld();
+    await publish(registry, upload(withPaths('1.0.0', '/a')));
+    const stricter = () => asks(registry, 'strict');
+    expect(await published(meanwhile(registry, stricter), upload(withPaths('1.1.0')))).toBe('rejected');
+  });
+
+  test('is judged by what the configuration says, before what people set', async () => {
+    const { registry } = createWorld({ organizations: { acme: { defaults: { compatibility: 'strict' } } } });
+    await asks(registry, 'none');
+    await publish(registry, upload(withPaths('1.0.0', '/a')));
+    expect(await published(registry, upload(withPaths('1.1.0')))).toBe('rejected');
+  });
+
+  test('what waits for approval under a label ends when somebody else publishes that label', async () => {
+    const { registry } = createWorld({ organizations: { acme: { defaults: { approval: 'required' } } } });
+    await publish(registry, upload(withPaths('1.0.0', '/a')));
+    const breaking = withPaths('1.1.0');
+    const waiting = async () =>
+      (await registry.refs.read<Approvals>(approvalsRef(coordinate)))?.value.held.map(({ label }) => label);
+    expect(await published(registry, upload(breaking, fromCommit(breaking, 'a'.repeat(40))))).toBe('rejected');
+    expect(await waiting()).toEqual(['1.1.0']);
+    expect(await published(registry, upload(withPaths('1.1.0', '/a', '/b')))).toBe('published 1.1.0');
+    expect(await waiting()).toEqual([]);
+  });
+
+  test('is judged against the versions that are offered at the commit, whichever is the latest', async () => {
+    const { registry } = createWorld({ organizations: { acme: { defaults: { compatibility: 'semver' } } } });
+    await publish(registry, upload(withPaths('1.0.0', '/a')));
+    await publish(registry, upload(withPaths('1.1.0', '/a', '/b')));
+    await changeResource(registry, coordinate, { latest: '1.0.0' }, author);
+    await changeStatus(registry, coordinate, '1.1.0', { state: 'yanked', reason: 'x' }, author);
+    const back = () => changeStatus(registry, coordinate, '1.1.0', { state: 'active' }, author);
+    expect(await published(meanwhile(registry, back), upload(withPaths('1.2.0', '/a')))).toBe('rejected');
   });
 
   test('is judged against what is there at the commit, also if that was published meanwhile', async () => {
