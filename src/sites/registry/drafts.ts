@@ -8,6 +8,7 @@ import {
   draftRef,
   formatSite,
   isMadeFor,
+  type BundlePlace,
   type DocumentationSite,
   type Draft,
   type DraftFile,
@@ -105,9 +106,12 @@ export async function putDraft(
   return withRoom(registry, site.org, async (take) => {
     const stored = fileOf(record, await registry.refs.read<Draft>(draftRef(site, path)));
     take({ drafts: stored ? 0 : 1, bytes: Math.max(0, bytes.byteLength - (stored?.size ?? 0)) });
-    const { places, objects } = bundlePieces([bytes]);
-    const mend = await storeMendable(registry, () => Promise.all(objects.map(registry.objects.put)));
-    const file: DraftFile = { ...places[0]!, digest: digestOf(bytes), mediaType: kind.mediaType, page };
+    let kept = null as Kept | null;
+    const mend = await storeMendable(registry, async () => {
+      if (kept === null) kept = await storeTogether(registry, site, bytes);
+      else await registry.objects.put(kept.object);
+    });
+    const file: DraftFile = { ...kept!.place, digest: digestOf(bytes), mediaType: kind.mediaType, page };
     const updated = await registry.refs.update<Draft>(draftRef(site, path), (current) => {
       const draft = fileOf(record, current);
       // A deleted file looks as if it had never existed.
@@ -117,6 +121,36 @@ export async function putDraft(
     });
     await mend();
     return { path, file: updated!.value.file!, generation: updated! };
+  });
+}
+
+/** Where a file is, and the object in which it is. */
+interface Kept {
+  place: BundlePlace;
+  object: Uint8Array;
+}
+
+/** By site: the files that arrived in this turn of the event loop. */
+const arriving = new WeakMap<
+  Registry['objects'],
+  Map<string, { bytes: Uint8Array; keep(kept: Promise<Kept>): void }[]>
+>();
+
+/** Stores a file in one object with those of the site that arrive at the same time: each object costs a write to disk. */
+function storeTogether({ objects }: Registry, site: SiteName, bytes: Uint8Array): Promise<Kept> {
+  const sites = arriving.getOrInsertComputed(objects, () => new Map());
+  const together = sites.getOrInsert(formatSite(site), []);
+  return new Promise((resolve) => {
+    if (together.push({ bytes, keep: resolve }) > 1) return;
+    setImmediate(() => {
+      sites.delete(formatSite(site));
+      const { places, objects: bundles } = bundlePieces(together.map((each) => each.bytes));
+      const stored = new Map(bundles.map((object) => [digestOf(object), objects.put(object).then(() => object)]));
+      for (const [at, { keep }] of together.entries()) {
+        const place = places[at]!;
+        keep(stored.get(place.bundle)!.then((object) => ({ place, object })));
+      }
+    });
   });
 }
 

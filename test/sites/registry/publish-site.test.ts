@@ -11,6 +11,7 @@ import { tooLarge } from '../../../src/sites/registry/check-site.ts';
 import { digestOf } from '../../../src/model/digest.ts';
 import type { Outline } from '../../../src/model/outline.ts';
 import { deleteDraft, listDrafts, putDraft, putDraftPage } from '../../../src/sites/registry/drafts.ts';
+import { readPlace } from '../../../src/sites/registry/bundles.ts';
 import { publishAgain } from '../../../src/sites/registry/publish-site.ts';
 import { findPage, grantSite, openPage } from '../../../src/sites/registry/read-site.ts';
 import { changeSite, createSiteRecord } from '../../../src/sites/registry/site-record.ts';
@@ -31,6 +32,22 @@ describe('publishing a site', () => {
     const granted = await grantSite(registry, anonymous, handbook);
     const { html } = await openPage(registry, granted!, findPage(granted!, 'guide/intro.md')!);
     expect(html).toEqual(['<p>Text</p>\n']);
+  });
+
+  test('files that arrive together are one object, those of each site', async () => {
+    const registry = createTestRegistry();
+    const other = { org: 'acme', slug: 'other' };
+    await writeSite(registry, { 'index.md': '# Home' });
+    await writeSite(registry, { 'index.md': '# Home' }, {}, other);
+    const put = async (path: string, site = handbook) => {
+      const { file } = await putDraft(registry, site, path, Buffer.from(`Text of ${path}`), author);
+      expect(String(await readPlace(registry, file))).toBe(`Text of ${path}`);
+      return file.bundle;
+    };
+    const [first, second, elsewhere] = await Promise.all([put('a.md'), put('b.md'), put('a.md', other)]);
+    expect([first === second, first === elsewhere]).toEqual([true, false]);
+    expect(await put('c.md')).not.toBe(first);
+    expect((await fsck(registry)).damages).toEqual([]);
   });
 
   test('renders only what changed, and changes nothing if nothing did', async () => {
