@@ -1,4 +1,3 @@
-import type { Repository } from '../model/connection.ts';
 import type { Detected, SettingsSite } from '../compile/sandboxes.ts';
 import type { Coordinate } from '../model/address.ts';
 import { insteadOf } from '../model/errors.ts';
@@ -18,11 +17,10 @@ import {
 import { lockedFiles, readLocks, type Lock } from './locked-files.ts';
 import { findTwins } from './find-twins.ts';
 import { readIgnores } from './ignore-file.ts';
-import type { Registry } from '../registry/registry.ts';
 import { findResource } from '../registry/lives.ts';
 import { remoteOf } from '../registry/remote.ts';
 import { patternWithDocument } from './release-tags.ts';
-import { readSettingsOf, type AddProblem } from './settings-of.ts';
+import { readSettingsOf, type AddProblem, type Reading } from './settings-of.ts';
 
 /** Where git hosts look for the file. The first that is there counts. */
 const places = ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS', '.gitlab/CODEOWNERS'];
@@ -37,11 +35,8 @@ const longestOwner = 100;
  * matches counts, and of its owners the first is taken. An address of a person is none, since owners are published.
  */
 export async function codeOwnersOf(
-  registry: Registry,
-  { org }: Repository,
-  snapshot: Snapshot,
+  { registry, repository: { org }, snapshot, signal }: Reading,
   paths: readonly string[],
-  signal: AbortSignal | undefined,
 ): Promise<ReadonlyMap<string, string>> {
   const owners = new Map<string, string>();
   const there = new Set((await snapshot.entries()).map(({ path }) => path));
@@ -104,32 +99,21 @@ export interface Plan {
  * discovery, all others that a person would publish. `published`: paths of documents that are
  * published already. They stay, unless `stele.yaml` or `.steleignore` excludes them.
  */
-export async function planDocuments(
-  registry: Registry,
-  repository: Repository,
-  snapshot: Snapshot,
-  signal?: AbortSignal,
-  published: ReadonlySet<string> = new Set(),
-): Promise<Plan> {
+export async function planDocuments(reading: Reading, published: ReadonlySet<string> = new Set()): Promise<Plan> {
+  const { registry, repository, snapshot } = reading;
   const folder = repository.discover ?? '';
-  const file = await readSettingsOf(registry, repository, snapshot, signal);
+  const file = await readSettingsOf(reading);
   const { path, settings, addProblem } = file;
   if (file.isRefused) return refused(path, file.report());
   const entries = (await snapshot.entries()).filter((entry) => isInFolder(entry.path, folder));
   const isDiscovering = settings?.discover ?? true;
   const isSearched = createSearched(folder, settings);
   const candidates = entries.filter((entry) => isSearched(entry.path));
-  const ignores = await readIgnores(registry, repository, snapshot, {
-    paths: pathsOf(candidates),
-    isDiscovering,
-    signal,
-  });
+  const ignores = await readIgnores(reading, pathsOf(candidates), isDiscovering);
   if (ignores.problem !== null) return refused(ignores.problem.file, createReport([ignores.problem]));
   const searched = candidates.filter((entry) => !ignores.byFile.has(entry.path));
   const listed =
-    settings === null
-      ? new Map<string, Listed>()
-      : await listDocuments(settings, folder, snapshot, searched, addProblem, signal);
+    settings === null ? new Map<string, Listed>() : await listDocuments(reading, settings, searched, addProblem);
   const locks = await readLocks(snapshot, pathsOf(entries));
   const lockedAs = lockedFiles(locks);
   const skipped: Skipped[] = [];
@@ -143,14 +127,14 @@ export async function planDocuments(
     return reason === null;
   };
   const paths = pathsOf(entries).filter(isRead);
-  const { detected, unread } = await detectDocuments(registry, repository, snapshot, paths, signal);
+  const { detected, unread } = await detectDocuments(reading, paths);
   const isKept = (each: string) => listedFiles.has(each) || published.has(each);
   const chosen = withoutDoubles(detected, filesOf(entries), isKept, skipped);
   const chosenAndListed = withListed(chosen, listed, addProblem);
   const coordinates = await assignSlugs(registry, repository, chosenAndListed, listed, addProblem);
-  const releaseOf = repository.versions === 'tags' ? await openReleases(registry, repository, signal) : noRelease;
+  const releaseOf = repository.versions === 'tags' ? await openReleases(reading) : noRelease;
   const filesRead = chosenAndListed.map((each) => listed.get(each.path)?.file ?? each.path);
-  const codeOwners = await codeOwnersOf(registry, repository, snapshot, [...new Set(filesRead)], signal);
+  const codeOwners = await codeOwnersOf(reading, [...new Set(filesRead)]);
   const documents: Planned[] = [];
   for (const document of chosenAndListed) {
     const coordinate = coordinates.get(document.path);
@@ -196,7 +180,7 @@ const noRelease: ReleaseOf = async () => null;
  * Finds the pattern of the release tags of each document. Rejects with `unreachable`: without knowing
  * the tags, the branch must not be published instead.
  */
-async function openReleases(registry: Registry, repository: Repository, signal?: AbortSignal): Promise<ReleaseOf> {
+async function openReleases({ registry, repository, signal }: Reading): Promise<ReleaseOf> {
   const remote = await remoteOf(registry, repository);
   const tags = await registry.source.tags(remote, signal);
   const names = tags.map(({ name }) => name);

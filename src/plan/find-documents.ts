@@ -5,10 +5,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { createPathGlob, fillTemplate, isPathGlob } from '../model/glob.ts';
 import { viewPath } from '../model/artifact.ts';
 import type { Snapshot, SnapshotEntry } from '../source/snapshot.ts';
-import type { AddProblem } from './settings-of.ts';
-import type { Repository } from '../model/connection.ts';
+import type { AddProblem, Reading } from './settings-of.ts';
 import type { Problem } from '../model/problem.ts';
-import type { Registry } from '../registry/registry.ts';
 
 /** Whether a file name has the extension of a document. */
 export const documentName = /\.(?:json|ya?ml)$/i;
@@ -57,14 +55,13 @@ const maxMatches = 1000;
  * the others still apply. `searched`: the entries that patterns may match.
  */
 export async function listDocuments(
+  { repository, snapshot, signal }: Reading,
   settings: Settings,
-  folder: string,
-  snapshot: Snapshot,
   searched: readonly SnapshotEntry[],
   addProblem: AddProblem,
-  signal?: AbortSignal,
 ): Promise<Map<string, Listed>> {
-  const listed = await listNamed(settings, folder, snapshot, await snapshot.entries(), addProblem);
+  const folder = repository.discover ?? '';
+  const listed = await listNamed(settings, folder, snapshot, addProblem);
   const patterns = settings.resources.filter(({ path }) => isPathGlob(path));
   for (const entry of patterns) {
     // A tree can have many names. Let other work run in between.
@@ -113,10 +110,9 @@ async function listNamed(
   settings: Settings,
   folder: string,
   snapshot: Snapshot,
-  entries: readonly SnapshotEntry[],
   addProblem: AddProblem,
 ): Promise<Map<string, Listed>> {
-  const files = new Set(entries.flatMap(({ path, kind }) => (kind === 'file' ? [path] : [])));
+  const files = new Set((await snapshot.entries()).flatMap(({ path, kind }) => (kind === 'file' ? [path] : [])));
   const listed = new Map<string, Listed>();
   const absent: { path: string; entry: SettingsResource }[] = [];
   for (const entry of settings.resources.filter(({ path }) => !isPathGlob(path))) {
@@ -140,42 +136,21 @@ async function listNamed(
 /** A document that was found in a repository. */
 export type DetectedDocument = Pick<Detected, 'path' | 'type' | 'title'> & Partial<Pick<Detected, 'version'>>;
 
-const batchBytes = 32 * 1024 * 1024;
-const batchFiles = 500;
+const filesAtOnce = 500;
 
-/**
- * Finds the files that are documents by their content, in batches of bounded size. `unread`: files
- * that cannot be read.
- */
+/** Finds the files that are documents by their content. `unread`: files that cannot be read. */
 export async function detectDocuments(
-  registry: Registry,
-  { org }: Repository,
-  snapshot: Snapshot,
+  { registry, repository: { org }, snapshot, signal }: Reading,
   paths: readonly string[],
-  signal: AbortSignal | undefined,
 ): Promise<{ detected: Detected[]; unread: Problem[] }> {
   const unread: Problem[] = [];
   const detected: Detected[] = [];
-  let batch: { path: string; bytes: Uint8Array }[] = [];
-  let size = 0;
-  const flush = async () => {
-    if (batch.length > 0)
-      detected.push(...(await registry.compiler.detect(batch, registry.config.limits, { org, signal })));
-    batch = [];
-    size = 0;
-  };
-  for (let start = 0; start < paths.length; start += batchFiles) {
+  for (let start = 0; start < paths.length; start += filesAtOnce) {
     signal?.throwIfAborted();
-    for (const file of await snapshot.read(paths.slice(start, start + batchFiles))) {
-      if (!file.found) {
-        unread.push(file.problem);
-        continue;
-      }
-      batch.push({ path: file.path, bytes: file.bytes });
-      size += file.bytes.byteLength;
-      if (size > batchBytes) await flush();
-    }
+    const files = await snapshot.read(paths.slice(start, start + filesAtOnce));
+    unread.push(...files.flatMap((file) => (file.found ? [] : [file.problem])));
+    const found = files.flatMap((file) => (file.found ? [{ path: file.path, bytes: file.bytes }] : []));
+    detected.push(...(await registry.compiler.detect(found, registry.config.limits, { org, signal })));
   }
-  await flush();
   return { detected, unread };
 }

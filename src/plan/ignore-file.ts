@@ -1,7 +1,6 @@
 import { posix } from 'node:path';
-import type { Repository } from '../model/connection.ts';
 import { problemAtFile, type Problem } from '../model/problem.ts';
-import type { Registry } from '../registry/registry.ts';
+import type { Reading } from './settings-of.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 
 /** Why discovery passes over files, and the patterns in gitignore syntax that say which. */
@@ -81,14 +80,9 @@ const defaults = defaultIgnores.flatMap(({ reason, patterns }) => patterns.map((
  * patterns that apply by default.
  */
 export async function readIgnores(
-  registry: Registry,
-  { org, discover }: Repository,
-  snapshot: Snapshot,
-  {
-    paths,
-    isDiscovering,
-    signal,
-  }: { paths: readonly string[]; isDiscovering: boolean; signal: AbortSignal | undefined },
+  { registry, repository: { org, discover }, snapshot, signal }: Reading,
+  paths: readonly string[],
+  isDiscovering: boolean,
 ): Promise<Ignores> {
   const folder = discover ?? '';
   const path = posix.join(folder, fileName);

@@ -11,10 +11,10 @@ import { fileOf } from '../model/artifact.ts';
 import { gateSettingsOf } from '../model/gate.ts';
 import { coordinateOf, nameOf, type Resource } from '../model/resource.ts';
 import type { SettingsSite } from '../compile/sandboxes.ts';
-import type { Snapshot } from '../source/snapshot.ts';
 import type { ReportedContract } from '../model/dependency.ts';
 import { contractsIn } from './locked-files.ts';
 import { planDocuments, type Plan } from './discover.ts';
+import type { Reading } from './settings-of.ts';
 import type { Planned } from './planned.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Projection } from '../store/log/state.ts';
@@ -91,20 +91,14 @@ export interface PlannedTree {
  * Plans the documents that were connected by hand and those that discovery finds. A connection by
  * hand wins. `moves`: files that were renamed since the last sync.
  */
-export async function planAll(
-  registry: Registry,
-  repository: Repository,
-  snapshot: Snapshot,
-  signal: AbortSignal,
-  moves: Moves = new Map(),
-): Promise<PlannedTree> {
+export async function planAll(reading: Reading, moves: Moves = new Map()): Promise<PlannedTree> {
+  const { registry, repository, snapshot } = reading;
   const connected = (await connectedResources(registry, repository)).map(({ connection, ...resource }) => ({
     ...resource,
     connection: { ...connection, path: moves.get(connection.path) ?? connection.path },
   }));
   const published = new Set(connected.map(({ connection }) => connection.path));
-  const discovered =
-    repository.discover === null ? null : await planDocuments(registry, repository, snapshot, signal, published);
+  const discovered = repository.discover === null ? null : await planDocuments(reading, published);
   const planned = new Map((discovered?.documents ?? []).map((each) => [formatCoordinate(each.coordinate), each]));
   const present = new Set((await snapshot.entries()).map(({ path }) => path));
   const isRefused = discovered?.isRefused ?? false;

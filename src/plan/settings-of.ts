@@ -33,13 +33,16 @@ export function planningFiles({ discover }: Pick<Repository, 'discover'>): strin
   return ['stele.yaml', '.steleignore'].map((name) => posix.join(discover ?? '', name));
 }
 
+/** A commit of a repository that is read. */
+export interface Reading {
+  registry: Registry;
+  repository: Repository;
+  snapshot: Snapshot;
+  signal?: AbortSignal | undefined;
+}
+
 /** Reads the `stele.yaml` of a commit in the sandbox. */
-export async function readSettingsOf(
-  registry: Registry,
-  repository: Repository,
-  snapshot: Snapshot,
-  signal: AbortSignal | undefined,
-): Promise<SettingsFile> {
+export async function readSettingsOf({ registry, repository, snapshot, signal }: Reading): Promise<SettingsFile> {
   const { org } = repository;
   const path = settingsPath(repository);
   const [file] = await snapshot.read([path]);

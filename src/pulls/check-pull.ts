@@ -78,7 +78,7 @@ export async function checkPull(
   if (changed.size === 0) return { checks: [nothingChanged(head)], previews, held };
 
   const files = filesOf(await targetSnapshot.entries());
-  const planOf = () => planTarget(registry, repository, targetSnapshot, signal);
+  const planOf = () => planTarget({ registry, repository, snapshot: targetSnapshot, signal });
   const isSynced = repository.commit === base;
   let target = isSynced ? null : await planOf();
   const { standing, plan } = await planMerged(registry, repository, snapshot, target, signal);
@@ -168,7 +168,7 @@ async function planMerged(
   const moved = await findMoves(registry, from, filesOf(await snapshot.entries()));
   const standing = withMoves(from, moved);
   const moves = target === null ? moved : followMoves(target.moves, moved);
-  return { standing, plan: await planAll(registry, standing, snapshot, signal, moves) };
+  return { standing, plan: await planAll({ registry, repository: standing, snapshot, signal }, moves) };
 }
 
 function rulesetsFirst(planned: readonly Planned[]): Planned[] {

@@ -1,6 +1,7 @@
 import { formatCoordinate } from '../model/address.ts';
 import type { DocumentState, Repository } from '../model/connection.ts';
 import { findMoves, withMoves, type Moves, planAll } from '../plan/plan.ts';
+import type { Reading } from '../plan/settings-of.ts';
 import type { Registry } from '../registry/registry.ts';
 import { filesOf, type Snapshot } from '../source/snapshot.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
@@ -19,16 +20,11 @@ export interface PlanTarget {
 }
 
 /** Plans the target branch. */
-export async function planTarget(
-  registry: Registry,
-  repository: Repository,
-  snapshot: Snapshot,
-  signal: AbortSignal,
-): Promise<PlanTarget> {
+export async function planTarget({ registry, repository, snapshot, signal }: Reading): Promise<PlanTarget> {
   const files = filesOf(await snapshot.entries());
   const moves = await findMoves(registry, repository, files);
   const moved = withMoves(repository, moves);
-  const plan = await planAll(registry, moved, snapshot, signal, moves);
+  const plan = await planAll({ registry, repository: moved, snapshot, signal }, moves);
   const documents = { ...moved.documents };
   for (const { path, coordinate } of plan.planned) {
     const resource = formatCoordinate(coordinate);

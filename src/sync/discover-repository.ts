@@ -31,7 +31,7 @@ export async function discoverRepository(
   if (!tip.found) throw new RegistryError('not_found', tip.detail);
   const snapshot = await registry.source.snapshot(remote, tip.commit, signal);
   const published = new Set((await connectedResources(registry, repository)).map(({ connection }) => connection.path));
-  return { commit: tip.commit, plan: await planDocuments(registry, repository, snapshot, signal, published) };
+  return { commit: tip.commit, plan: await planDocuments({ registry, repository, snapshot, signal }, published) };
 }
 
 /** A document that a sync would publish, as `POST /v1/check` takes it, without its bytes. */
@@ -54,7 +54,7 @@ export async function candidatesIn(
   snapshot: Snapshot,
 ): Promise<{ candidates: Candidate[]; report: Report }> {
   const repository = { ...unknown, org, url: '', branch: null, credential: null, discover: '' };
-  const { documents, isRefused, settings } = await planDocuments(registry, repository, snapshot);
+  const { documents, isRefused, settings } = await planDocuments({ registry, repository, snapshot });
   if (isRefused) throw new RegistryError('refused', settings.report.problems.map(formatProblem).join('\n'));
   return { candidates: documents.map((planned) => candidateOf(registry, snapshot, planned)), report: settings.report };
 }

@@ -51,7 +51,7 @@ async function syncBranch(syncing: Syncing, commit: string): Promise<Progress> {
   const snapshot = await registry.source.snapshot(remote, commit, signal);
   const moves = await findMoves(registry, before, filesOf(await snapshot.entries()));
   const repository = withMoves(before, moves);
-  const plan = await planAll(registry, repository, snapshot, signal, moves);
+  const plan = await planAll({ registry, repository, snapshot, signal }, moves);
   const { planned, notes, isRefused, sites, contracts } = plan;
   for (const { path, outcome, detail } of notes) {
     registry.log('warn', 'document', { run: run.id, path, resource: null, outcome, label: null, detail });

@@ -7,7 +7,9 @@ import { createWorld } from '../registry/world.ts';
 const ownersIn = async (text: string, paths: string[], place = '.github/CODEOWNERS') => {
   const { registry } = createWorld();
   const snapshot = createUpload(place, Buffer.from(text));
-  return Object.fromEntries(await codeOwnersOf(registry, { org: 'acme' } as Repository, snapshot, paths, undefined));
+  return Object.fromEntries(
+    await codeOwnersOf({ registry, repository: { org: 'acme' } as Repository, snapshot }, paths),
+  );
 };
 
 test('the last line that matches names the owner, also below a folder that an earlier one matches', async () => {

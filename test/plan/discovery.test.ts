@@ -37,7 +37,7 @@ const repository: Repository = {
 
 async function plan(files: Record<string, string>, given: Partial<Repository> = {}): Promise<Plan> {
   const { registry } = createWorld();
-  return planDocuments(registry, { ...repository, ...given }, snapshotOf(url, 'c', files));
+  return planDocuments({ registry, repository: { ...repository, ...given }, snapshot: snapshotOf(url, 'c', files) });
 }
 
 /** The documents that are planned: `path type/slug`. */
@@ -74,7 +74,7 @@ describe('by its path', () => {
     const snapshot = snapshotOf(url, 'c', files);
     const read: string[] = [];
     const watched = { ...snapshot, read: (paths: readonly string[]) => (read.push(...paths), snapshot.read(paths)) };
-    const found = await planDocuments(registry, repository, watched);
+    const found = await planDocuments({ registry, repository, snapshot: watched });
     expect(planned(found)).toEqual(['latest/testing-api.yaml apis/latest-testing-api-yaml']);
     expect(Object.keys(skipped(found)).toSorted()).toEqual(others.toSorted());
     expect(skipped(found)).toMatchObject({
@@ -144,11 +144,13 @@ describe('.steleignore', () => {
     const { registry, compiler } = createWorld();
     const files = snapshotOf(url, 'c', { '.steleignore': 'a*b*c*d', 'a.yaml': api('A') });
     compiler.ignored = async () => null;
-    const found = await planDocuments(registry, repository, files);
+    const found = await planDocuments({ registry, repository, snapshot: files });
     expect(found).toMatchObject({ documents: [], isRefused: true, settings: { path: '.steleignore' } });
     expect(found.settings.report.problems).toMatchObject([{ rule: 'ignore-limits', file: '.steleignore' }]);
     const large = snapshotOf(url, 'c', { '.steleignore': '#'.repeat(100_001), 'a.yaml': api('A') });
-    expect(await planDocuments(createWorld().registry, repository, large)).toMatchObject({ isRefused: true });
+    expect(await planDocuments({ registry: createWorld().registry, repository, snapshot: large })).toMatchObject({
+      isRefused: true,
+    });
   });
 });
 
@@ -318,7 +320,7 @@ test('20,000 files, deep folders and strange names are planned in bounded time',
   let read = 0;
   const watched = { ...snapshot, read: (paths: readonly string[]) => ((read += paths.length), snapshot.read(paths)) };
   const before = process.cpuUsage();
-  const found = await planDocuments(registry, repository, watched);
+  const found = await planDocuments({ registry, repository, snapshot: watched });
   const { user } = process.cpuUsage(before);
   expect(planned(found)).toEqual(['openapi.yaml apis/one']);
   // `..a/` is a hidden folder.

@@ -50,8 +50,8 @@ test('what .steleignore leaves out says by which of its lines', async () => {
   const { registry } = createWorld();
   const snapshot = snapshotOf(null, null, { '.steleignore': '# old\nold/\n' });
   const repository = { org: 'acme', discover: '' } as Repository;
-  const asked = { paths: ['a.yaml', 'old/b.yaml'], isDiscovering: true, signal: undefined };
-  const { byFile, byDefault } = await readIgnores(registry, repository, snapshot, asked);
+  const paths = ['a.yaml', 'old/b.yaml'];
+  const { byFile, byDefault } = await readIgnores({ registry, repository, snapshot }, paths, true);
   expect([...byFile]).toEqual([['old/b.yaml', 'excluded by .steleignore:2']]);
   expect([...byDefault]).toEqual([['old/b.yaml', 'excluded by .steleignore:2']]);
 });

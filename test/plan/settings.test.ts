@@ -208,7 +208,7 @@ describe('a wrong entry is reported at its place, and the others go on', () => {
       ],
     };
     const [repository] = await listRepositories(registry);
-    const plan = await planDocuments(registry, repository!, linked);
+    const plan = await planDocuments({ registry, repository: repository!, snapshot: linked });
     expect(plan.documents.map(({ path }) => path)).toEqual(['f/a.yaml']);
     expect(plan.settings.report.problems.map(({ message }) => message)).toEqual([
       '"*/a.yaml" matches m/a.yaml, which is a submodule.',
@@ -291,7 +291,7 @@ describe('a wrong entry is reported at its place, and the others go on', () => {
           : files.read(paths),
     };
     const [repository] = await listRepositories(registry);
-    const plan = await planDocuments(registry, repository!, linked);
+    const plan = await planDocuments({ registry, repository: repository!, snapshot: linked });
     expect(plan).toMatchObject({ documents: [], isRefused: true });
     expect(plan.settings.report.problems).toMatchObject([{ message: 'A link.' }]);
   });
