@@ -2,7 +2,7 @@ import type { Descriptor } from '../../model/artifact.ts';
 import { digestOf, type Digest } from '../../model/digest.ts';
 import { encodeJson } from '../../model/json.ts';
 import { LRUCache } from 'lru-cache';
-import PQueue from 'p-queue';
+import { createQueues } from '../../scheduling/places.ts';
 import { insteadOf, RegistryError } from '../../model/errors.ts';
 import { resourceRef } from '../../model/resource.ts';
 import { grantVersion, listBlobs, readStoredManifest, type Granted, type GrantedVersion } from '../../registry/read.ts';
@@ -85,7 +85,7 @@ const retryAfter = 5;
  */
 export function createContentsIndex(registry: Registry) {
   const holders = new LRUCache<string, Digest>({ maxSize: digestsKept, sizeCalculation: () => 1 });
-  const queues = new Map<string, PQueue>();
+  const searches = createQueues(1);
 
   /** What one version has. */
   async function of(granted: GrantedVersion): Promise<Contents> {
@@ -103,10 +103,7 @@ export function createContentsIndex(registry: Registry) {
       make,
       ({ blobs }) => (blobs.size + 12) * blobSize,
     );
-    const place = resourceRef(resource);
-    for (const digest of digestsOf(contents)) {
-      holders.set(`${place} ${digest}`, version.manifest);
-    }
+    for (const digest of digestsOf(contents)) holders.set(`${resourceRef(resource)} ${digest}`, version.manifest);
     return { granted, ...contents };
   }
 
@@ -158,18 +155,9 @@ export function createContentsIndex(registry: Registry) {
       const version = await contentsFor(granted, digest);
       if (version !== null) return version;
       const place = resourceRef(granted.resource);
-      const queue = queues.get(place) ?? new PQueue({ concurrency: 1 });
-      if (queue.size >= maxWaiting) {
-        throw new RegistryError('rate_limited', 'Too many searches of this repository are waiting. Retry later.', {
-          retryAfter,
-        });
-      }
-      queues.set(place, queue);
-      try {
-        return await queue.add(() => search(granted, digest));
-      } finally {
-        if (queue.size === 0 && queue.pending === 0) queues.delete(place);
-      }
+      if (searches.waiting(place) < maxWaiting) return searches.add(place, () => search(granted, digest));
+      const message = 'Too many searches of this repository are waiting. Retry later.';
+      throw new RegistryError('rate_limited', message, { retryAfter });
     },
   };
 }
