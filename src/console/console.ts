@@ -5,7 +5,7 @@ import { RegistryError } from '../model/errors.ts';
 import { sessionOf } from '../server/authenticate.ts';
 import { readForm } from '../server/body/read-form.ts';
 import { assertOwnPage, isCrossSite } from '../server/login/same-site.ts';
-import { nothingHere } from '../server/error-answers.ts';
+import { orAbsent } from '../server/error-answers.ts';
 import { refuseMethod } from '../server/methods.ts';
 import { splitTarget } from '../server/read/read-request.ts';
 import { nameRoute } from '../server/request.ts';
@@ -167,8 +167,7 @@ export function createConsole(given: Console): Router {
     }
     if (path === '/console' || path === '/console/')
       return response.redirect(303, site.links.path(await homeOf(session, context.registry)));
-    const matched = find(path, new URLSearchParams(query), session);
-    if (matched === null) throw new RegistryError('not_found', nothingHere);
+    const matched = orAbsent(find(path, new URLSearchParams(query), session));
     const { route, params } = matched;
     const isOfNobody = route === start && matched.org === nobodys;
     const org = isOfNobody ? await organizationFor({ ...given, session }) : matched.org;

@@ -11,7 +11,7 @@ import { createAuthenticate, type Authenticate } from './authenticate.ts';
 import { createDoor, type Face } from './door.ts';
 import { createDiscovery, createDocRoutes, createFrontPages, openDocs } from './read/front-pages.ts';
 import { createPublicLogRoutes } from './read/public-log-handler.ts';
-import { sendProblem, isProblemCode, problemTypes, type ProblemCode, nothingHere } from './error-answers.ts';
+import { sendProblem, isProblemCode, problemTypes, type ProblemCode, absent } from './error-answers.ts';
 import { type AnswerEarly, createHits, type Hits } from './fast-path.ts';
 import { keepAliveTimeout, type App } from './listen.ts';
 import { defaultHeaders } from './headers.ts';
@@ -147,7 +147,7 @@ function createOthers(
   if (context.login) app.use(context.login.router);
   if (context.console) app.use('/console', context.console(context.site));
   app.use(() => {
-    throw new RegistryError('not_found', nothingHere);
+    throw absent();
   });
   app.use(((error, request, response, _next) =>
     sendProblem(context, request, response, error)) satisfies ErrorRequestHandler);
@@ -193,7 +193,7 @@ function createProblemPages(site: Site): Router {
   });
   router.get('/problems/:code', (request, response) => {
     const { code } = request.params;
-    if (!isProblemCode(code)) throw new RegistryError('not_found', nothingHere);
+    if (!isProblemCode(code)) throw absent();
     return answer(request, response, describe(code), () => problemPage(site, { code, ...problemTypes[code] }));
   });
   router.all(['/problems', '/problems/:code'], onlyGet);

@@ -40,6 +40,17 @@ function lacksDescriptors(error: unknown): boolean {
 export const nothingHere =
   'Nothing exists here, or you have no access. If you expected something, send a key (Authorization: Bearer <key>) or sign in.';
 
+/** The error for everything that is absent or private. */
+export function absent(): RegistryError {
+  return new RegistryError('not_found', nothingHere);
+}
+
+/** The value. Throws `not_found` where there is none. */
+export function orAbsent<T>(value: T | null | undefined): T {
+  if (value === null || value === undefined) throw absent();
+  return value;
+}
+
 /** Why a readable resource does not have such a version. */
 export function explainAbsence(resource: Resource, selector: Selector): string {
   const name = nameOf(resource);

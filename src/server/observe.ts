@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Router } from 'express';
 import type { Registry } from '../registry/registry.ts';
-import { RegistryError } from '../model/errors.ts';
 import { isLocal, requestIdOf } from './request.ts';
-import { nothingHere } from './error-answers.ts';
+import { absent } from './error-answers.ts';
 import { onlyGet } from './methods.ts';
 import { collectDefaultMetrics, Gauge, Histogram, Registry as MetricsRegistry } from 'prom-client';
 import type { MemoryUse } from '../registry/answer-cache.ts';
@@ -16,7 +15,7 @@ export function createObserver({ config, log, tracer }: Pick<Registry, 'config' 
   const isLogged = config.log.level === 'debug';
   const router = Router({ caseSensitive: true, strict: true });
   router.get('/metrics', async (request, response) => {
-    if (config.metrics !== null || !isLocal(request, config.proxies)) throw new RegistryError('not_found', nothingHere);
+    if (config.metrics !== null || !isLocal(request, config.proxies)) throw absent();
     const text = await metrics.render();
     response.set({ 'Content-Type': metrics.contentType, 'Cache-Control': 'no-store' }).send(text);
   });

@@ -21,7 +21,7 @@ import { chooseCoding, splitTarget } from './read/read-request.ts';
 import { RegistryError } from '../model/errors.ts';
 import { Router } from 'express';
 import type { Site } from '../site/site.ts';
-import { nothingHere } from './error-answers.ts';
+import { orAbsent } from './error-answers.ts';
 import { onlyGet } from './methods.ts';
 
 /** Smallest size whose compressed bytes are in the cache. Those of smaller pages are kept in memory. */
@@ -225,8 +225,7 @@ export async function sendAsset(
   { request, response }: { request: IncomingMessage; response: ServerResponse },
   path: string,
 ): Promise<void> {
-  const asset = assets.find(path);
-  if (asset === null) throw new RegistryError('not_found', nothingHere);
+  const asset = orAbsent(assets.find(path));
   const { bytes, mediaType } = asset.asset;
   const lifetime = lifetimes[asset.isCurrent ? 'current' : 'other'];
   const page = { digest: digestOf(bytes), size: bytes.byteLength, isLasting: true, open: async () => bytes };

@@ -14,7 +14,7 @@ import { listReadable } from '../../registry/readable.ts';
 import type { Search } from '../../search/search.ts';
 import { searchResult } from '../../site/pages/search-page.ts';
 import type { Site } from '../../site/site.ts';
-import { grantSelected, nothingHere } from '../error-answers.ts';
+import { grantSelected, orAbsent } from '../error-answers.ts';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 
@@ -218,9 +218,7 @@ async function versionIn(asking: Asking, given: Arguments, wanted: string | null
 }
 
 async function grantedIn({ site, principal }: Asking, given: Arguments): Promise<Granted> {
-  const granted = await grantRead(site.registry, principal, coordinateIn(given).coordinate);
-  if (granted === null) throw new RegistryError('not_found', nothingHere);
-  return granted;
+  return orAbsent(await grantRead(site.registry, principal, coordinateIn(given).coordinate));
 }
 
 function coordinateIn(given: Arguments): NonNullable<ReturnType<typeof parseCoordinate>> {

@@ -9,7 +9,6 @@ import {
   type Grant,
   type Principal,
 } from '../../model/access.ts';
-import { RegistryError } from '../../model/errors.ts';
 import { shareWalk } from '../../scheduling/turns.ts';
 import { homePage, publishedSites } from '../../site/pages/listings.ts';
 import { unsubscribe } from '../../events/try-mail.ts';
@@ -20,7 +19,7 @@ import type { Site } from '../../site/site.ts';
 import { principalOf, sessionOf } from '../authenticate.ts';
 import { isOnThisMachine } from '../login/same-site.ts';
 import { onlyGet } from '../methods.ts';
-import { nothingHere, isProblemCode, problemTypes } from '../error-answers.ts';
+import { isProblemCode, problemTypes, absent, orAbsent } from '../error-answers.ts';
 import type { Login, ServerContext } from '../server-context.ts';
 import { bytesOf, pageSharing, sendPage, sizeOf, type PageBytes } from '../send-page.ts';
 import { createDocs, type Docs } from '../../site/docs/docs-page.ts';
@@ -78,7 +77,7 @@ export function createFrontPages(site: Site, login?: Login): Router {
 
   /** `link`: the token of a link that signs in the operator. Whatever opens the link gets a button, which uses it. */
   async function sendAccount(request: Request, response: Response, link: string | null = null): Promise<void> {
-    if (!site.hasLogin) throw new RegistryError('not_found', nothingHere);
+    if (!site.hasLogin) throw absent();
     const session = sessionOf(request);
     const { returnTo, failed } = request.query;
     const html = accountPage(site, {
@@ -169,8 +168,7 @@ export function createDocRoutes(site: Site, docs: Docs): Router {
   const headers = pageSharing(config, { isPublic: true });
 
   async function send(name: string, request: Request, response: Response, form: Form): Promise<void> {
-    const text = form === 'text/markdown' ? docs.markdown(name) : docs.html(name);
-    if (text === null) throw new RegistryError('not_found', nothingHere);
+    const text = orAbsent(form === 'text/markdown' ? docs.markdown(name) : docs.html(name));
     await sendPage({ request, response }, site.registry, bytesOf(text), {
       mediaType: `${form}; charset=utf-8`,
       headers,
@@ -197,7 +195,7 @@ function formOf(request: Request): Form {
 function nameOf({ params }: Request): string {
   const page = params['page'];
   if (page === undefined) return 'index';
-  if (page === 'index') throw new RegistryError('not_found', nothingHere);
+  if (page === 'index') throw absent();
   return String(page);
 }
 
@@ -237,8 +235,7 @@ export function createDiscovery(
     const principal = principalOf(request);
     const isPublic = principal.kind === 'anonymous';
     const resources = isPublic ? await publicResources() : await listReadable(registry, principal);
-    const document = discoveryDocument(place, resources, path, await consumersFor(principal, path));
-    if (document === null) throw new RegistryError('not_found', nothingHere);
+    const document = orAbsent(discoveryDocument(place, resources, path, await consumersFor(principal, path)));
     const headers = {
       ...sharing(registry.config, isPublic ? 'public' : 'private', 'latest', { keys: [everywhereKey], by: 'reader' }),
       ...(path === catalogPath && { Link: `<${place.links.path(catalogPath)}>; rel="api-catalog"` }),

@@ -1,6 +1,5 @@
 import { organizationKey, everywhereKey } from '../../model/cache-key.ts';
 import type { ResourceType } from '../../model/address.ts';
-import { RegistryError } from '../../model/errors.ts';
 import { ownershipOf } from '../../model/ownership.ts';
 import { aboutOf, coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
 import { listReadable, mayReadOrganization } from '../../registry/readable.ts';
@@ -11,7 +10,7 @@ import { answerMethod } from '../methods.ts';
 import type { ReadRequest } from './read-request.ts';
 import { pageOf, sendJson, wantsPage } from './views.ts';
 import { bytesOf, pageSharing, sendPage, sizeOf, type PageOptions } from '../send-page.ts';
-import { nothingHere } from '../error-answers.ts';
+import { absent } from '../error-answers.ts';
 import { usesAround, usesWithin, listUses, type Use } from '../../registry/graph/dependants.ts';
 import { dependantsPage, organizationGraphPage } from '../../site/pages/uses-pages.ts';
 import { dependantRecord, placeOfUse } from '../v1/dependant-routes.ts';
@@ -30,7 +29,7 @@ export const sendListing: SendListing = async (read, org, type) => {
   });
   const { resources, sites } = await listed();
   const isEmpty = resources.length === 0 && sites.length === 0;
-  if (isEmpty && !mayReadOrganization(principal, org)) throw new RegistryError('not_found', nothingHere);
+  if (isEmpty && !mayReadOrganization(principal, org)) throw absent();
   const visibility = principal.kind === 'anonymous' ? 'public' : 'private';
   if (answerMethod(read, visibility)) return;
   const keep: PageOptions['keep'] = (sent, bytes) => read.keep?.(null, sent, bytes);
@@ -80,7 +79,7 @@ export async function sendGraph(read: ReadRequest, org: string): Promise<void> {
   const { principal, context } = read;
   const { registry, site } = context;
   const resources = await listReadable(registry, principal, { org });
-  if (resources.length === 0 && !mayReadOrganization(principal, org)) throw new RegistryError('not_found', nothingHere);
+  if (resources.length === 0 && !mayReadOrganization(principal, org)) throw absent();
   if (answerMethod(read, principal.kind === 'anonymous' ? 'public' : 'private')) return;
   const uses = async () => usesWithin(registry, principal, await listReadable(registry, principal, { org }));
   await sendUses(read, {

@@ -9,7 +9,7 @@ import type { GrantedVersion } from '../../registry/read.ts';
 import { publicLogOf, type PublicLog } from '../../registry/transparency/public-log.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { onlyGet } from '../methods.ts';
-import { nothingHere } from '../error-answers.ts';
+import { orAbsent } from '../error-answers.ts';
 import type { ReadLimit } from '../rate-limit.ts';
 import { nameRoute } from '../request.ts';
 import { bytesOf, sendPage } from '../send-page.ts';
@@ -27,8 +27,7 @@ export function createPublicLogRoutes(registry: Registry, limit: ReadLimit | nul
     nameRoute(request, `/log/${path.replace(/^tile\/.*/, 'tile/{tile}')}`);
     limit?.(request, response);
     const log = await publicLogOf(registry);
-    const found = log && (await read(log, path));
-    if (!found) throw new RegistryError('not_found', nothingHere);
+    const found = orAbsent(log && (await read(log, path)));
     const headers = sharing(registry.config, 'public', found.lifetime);
     if (typeof found.bytes !== 'string')
       return sendPage({ request, response }, registry, bytesOf(found.bytes), { mediaType: bundleType, headers });

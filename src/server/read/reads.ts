@@ -23,7 +23,7 @@ import type { Authenticate } from '../authenticate.ts';
 import type { ServerContext } from '../server-context.ts';
 import { createSendDocument, type ResourceAddress, type SendDocument, prepare, sendPrepared } from './send-document.ts';
 import type { Face } from '../door.ts';
-import { sendProblem, explainAbsence, grantSelected, nothingHere } from '../error-answers.ts';
+import { sendProblem, explainAbsence, grantSelected, absent, orAbsent } from '../error-answers.ts';
 import { corsHeaders, flattenFields } from '../headers.ts';
 import { sharingOf, type Lifetime } from './caching.ts';
 import type { Site } from '../../site/site.ts';
@@ -97,7 +97,7 @@ interface Send {
 }
 
 async function answer(read: ReadRequest, address: Address | null, send: Send): Promise<void> {
-  if (address === null) throw new RegistryError('not_found', nothingHere);
+  if (address === null) throw absent();
   if (address.kind === 'site') return sendSite(read, address);
   if (address.kind === 'graph') return sendGraph(read, address.org);
   if (address.kind !== 'resource') {
@@ -122,7 +122,7 @@ async function answerAbsent(read: ReadRequest, address: ResourceAddress): Promis
   const isPage = address.view === 'page' || (address.view === 'document' && address.format === null && wantsPage(read));
   const rejected =
     isLatest && isPage ? await findRejected(read.context.registry, read.principal, address.coordinate) : null;
-  if (rejected === null) throw new RegistryError('not_found', nothingHere);
+  if (rejected === null) throw absent();
   if (!answerMethod(read, 'private')) await sendUnpublished(read, rejected);
 }
 
@@ -161,7 +161,7 @@ async function sendView(read: ReadRequest, granted: Granted, address: ResourceAd
   if (view === 'provenance') return sendProvenance(read, selected.granted, lifetime);
   if (view === 'manifest') return sendManifest(read, selected.granted, lifetime);
   if (view === 'attestation') return sendAttestation(read, selected.granted, lifetime);
-  if (view === 'try' && address.coordinate.type !== 'apis') throw new RegistryError('not_found', nothingHere);
+  if (view === 'try' && address.coordinate.type !== 'apis') throw absent();
   if (view === 'image') return sendImage(read, selected.granted, address.part!, lifetime);
   if (view === 'document' && read.query === 'proof') return sendProof(read, selected.granted);
   if (view !== 'document') return send.page(read, selected.granted, view, address.part);
@@ -196,8 +196,7 @@ async function sendImage(
   name: string,
   lifetime: Lifetime,
 ): Promise<void> {
-  const layer = await findImage(registry, granted, name);
-  if (layer === null) throw new RegistryError('not_found', nothingHere);
+  const layer = orAbsent(await findImage(registry, granted, name));
   const shared = sharingOf(registry.config, granted.resource, lifetime);
   const common = { ...shared, ...(layer.mediaType === 'image/svg+xml' && { 'Content-Security-Policy': svgPolicy }) };
   const content = { 'Content-Type': layer.mediaType };

@@ -14,7 +14,7 @@ import { principalOf } from '../authenticate.ts';
 import type { Fields } from '../headers.ts';
 import { sharing } from './caching.ts';
 import { onlyGet } from '../methods.ts';
-import { nothingHere } from '../error-answers.ts';
+import { orAbsent } from '../error-answers.ts';
 import { prefersPage, splitTarget } from './read-request.ts';
 import { pageOf, sendJson } from './views.ts';
 import type { ReadLimit } from '../rate-limit.ts';
@@ -104,9 +104,7 @@ export function createSearchRoutes(site: Site, search: Search, limit: ReadLimit 
 }
 
 function textOfShard(shards: SearchShards, path: string): string {
-  const text = shards.find(path);
-  if (text === null) throw new RegistryError('not_found', nothingHere);
-  return text;
+  return orAbsent(shards.find(path));
 }
 
 /** No cache keeps a response while the index is still being built. */

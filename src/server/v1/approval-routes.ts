@@ -1,6 +1,5 @@
 import { nameOfAuthor, type Decision } from '../../model/approval.ts';
 import { repositoryId, repositoryName } from '../../model/connection.ts';
-import { RegistryError } from '../../model/errors.ts';
 import { pick } from '../../model/json.ts';
 import { nameOf } from '../../model/resource.ts';
 import {
@@ -11,7 +10,7 @@ import {
   whyNotDecide,
   type HeldHere,
 } from '../../registry/approval/decide.ts';
-import { nothingHere } from '../error-answers.ts';
+import { orAbsent } from '../error-answers.ts';
 import { bodyOf, type Call, sendPage, operationsAbout, resourceNamed } from './call.ts';
 
 export const approvalOperations = operationsAbout('part', {
@@ -29,8 +28,7 @@ export const approvalOperations = operationsAbout('part', {
 
   async getApproval(call) {
     const { registry, principal, org, path } = call;
-    const found = await findHeld(registry, principal, org, path['approval']!);
-    if (found === null) throw new RegistryError('not_found', nothingHere);
+    const found = orAbsent(await findHeld(registry, principal, org, path['approval']!));
     return { status: 200, body: { ...(await recordOf(call, found)), approvers: await approversOf(registry, found) } };
   },
 

@@ -20,7 +20,7 @@ import { nextVersionOf, publish, type PublishResult, datedUpload } from '../../r
 import { findReadable, mayRead, mayReadOrganization } from '../../registry/readable.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { Body } from '../body/read-body.ts';
-import { nothingHere } from '../error-answers.ts';
+import { absent } from '../error-answers.ts';
 import { type Answer, bodyOf, type PublishCall, type ResourceCall, type Call, operationsAbout } from './call.ts';
 import { compareUpload } from '../../registry/compare-upload.ts';
 import { uploadDiffMarkdown, uploadDiffPage } from '../../site/pages/diff-page.ts';
@@ -177,7 +177,7 @@ async function findForCheck(
   const mayCheck =
     coordinate.type === 'rulesets' ? mayReadOrganization(principal, coordinate.org) : isMember || resource !== null;
   if (mayCheck) return resource?.value ?? null;
-  if (principal.kind !== 'anonymous') throw new RegistryError('not_found', nothingHere);
+  if (principal.kind !== 'anonymous') throw absent();
   const message = `Without a key, only public APIs and schemas can be checked. To check ${formatCoordinate(coordinate)}, send a key with the scope read.`;
   throw new RegistryError('unauthenticated', message);
 }
@@ -230,7 +230,7 @@ export const documentOperations = {
     async 'publish{one}'(call) {
       const { registry, coordinate, author, principal, found } = call;
       const given = bodyOf<NewVersion>(call);
-      if (found === null && given.create === undefined) throw new RegistryError('not_found', nothingHere);
+      if (found === null && given.create === undefined) throw absent();
       const { createdAt = null, latest } = given;
       if (createdAt !== null) requireScopeToMake(call, 'admin', coordinate);
       const { snapshot, ...upload } = uploadIn(call);

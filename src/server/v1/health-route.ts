@@ -1,8 +1,7 @@
 import { concerns, readHealth, type ResourceHealth, formula } from '../../registry/estate/health.ts';
 import { requestReplay } from '../../registry/estate/replay-estate.ts';
 import { csvText } from '../../model/escape.ts';
-import { RegistryError } from '../../model/errors.ts';
-import { nothingHere } from '../error-answers.ts';
+import { absent } from '../error-answers.ts';
 import { operationsAbout } from './call.ts';
 
 export const csvType = 'text/csv; charset=utf-8';
@@ -10,7 +9,7 @@ export const csvType = 'text/csv; charset=utf-8';
 /** How everything of the organization that the asker may read is doing, as JSON, or its list as CSV. */
 const getHealth = operationsAbout('part', {
   async getHealth({ registry, principal, org, path, query, asker }) {
-    if (path['organization'] !== org) throw new RegistryError('not_found', nothingHere);
+    if (path['organization'] !== org) throw absent();
     const { rule, concern, format } = query as { rule?: string; concern?: string; format?: string };
     const { items, ...health } = await readHealth(registry, principal, org, asker.closed());
     const failing = items.filter(
@@ -28,7 +27,7 @@ export const healthOperations = {
   /** Asks for a replay of everything of the organization. */
   ...operationsAbout('organization', {
     async replayEverything({ registry, org, path, author }) {
-      if (path['organization'] !== org) throw new RegistryError('not_found', nothingHere);
+      if (path['organization'] !== org) throw absent();
       return { status: 202, body: await requestReplay(registry, org, author) };
     },
   }),

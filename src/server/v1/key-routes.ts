@@ -6,7 +6,7 @@ import { listKeys } from '../../registry/keys/list-keys.ts';
 import { personalKeysIn } from '../../registry/keys/personal-keys.ts';
 import { changeKey, rotateKey, type KeyChange } from '../../registry/keys/change-key.ts';
 import type { Registry } from '../../registry/registry.ts';
-import { nothingHere } from '../error-answers.ts';
+import { absent } from '../error-answers.ts';
 import {
   answerRecord,
   bodyOf,
@@ -55,8 +55,7 @@ export const keyOperations = operationsAbout('organization', {
 
   async getKey({ registry, org, path }) {
     const stored = await registry.refs.read<Key>(keyRef(path['key']!));
-    if (stored === null || (await allowedHere(registry, org, stored.value)) === null)
-      throw new RegistryError('not_found', nothingHere);
+    if (stored === null || (await allowedHere(registry, org, stored.value)) === null) throw absent();
     return answerKey(registry, stored);
   },
 

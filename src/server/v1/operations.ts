@@ -4,7 +4,7 @@ import { isResourceType } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { createTurns } from '../../scheduling/turns.ts';
 import type { Body } from '../body/read-body.ts';
-import { nothingHere } from '../error-answers.ts';
+import { absent } from '../error-answers.ts';
 import type { ServerContext } from '../server-context.ts';
 import { ownDescription, type DescribedOperation, takesDocument } from './api-description.ts';
 import type { Answer, Asker, Call, CallAbout } from './call.ts';
@@ -57,7 +57,7 @@ export function createOperations(context: Omit<ServerContext, 'v1'>) {
   async function perform(operation: DescribedOperation, asker: Asker, asked: Asked): Promise<Answer> {
     const { principal, org, address } = asker;
     // An invalid name cannot exist.
-    if (!validator.isPath(operation, asked.path)) throw new RegistryError('not_found', nothingHere);
+    if (!validator.isPath(operation, asked.path)) throw absent();
     const headers = validator.readParameters(operation, 'header', asked.headers);
     const typeName = operation.path.split('/')[2]!;
     const call: Call = {

@@ -14,7 +14,7 @@ import { listKeys } from '../../registry/keys/list-keys.ts';
 import { readKeyUse, revokeKey } from '../../registry/keys/keys.ts';
 import { bodyOf, type Call, type Answer, operationsAbout, sendList } from './call.ts';
 import { answerNewKey, keyRecord } from './resource-records.ts';
-import { nothingHere } from '../error-answers.ts';
+import { absent } from '../error-answers.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { Watch } from '../../model/event.ts';
 import { createWatch, deleteWatch, listWatches, type NewWatch } from '../../registry/keys/watches.ts';
@@ -90,7 +90,7 @@ type Context = Pick<ServerContext, 'registry' | 'url'>;
 
 /** `POST /v1/devices`: a program asks for a key of a person. */
 export async function askForKeyOf({ registry, url }: Context, body: unknown, address: string | null): Promise<Answer> {
-  if (registry.config.login === null) throw new RegistryError('not_found', nothingHere);
+  if (registry.config.login === null) throw absent();
   const asked = await askForKey(registry, body as Parameters<typeof askForKey>[1], address);
   const place = `${url}/console/-/device`;
   const complete = `${place}?code=${asked.userCode}`;

@@ -18,7 +18,7 @@ import type { Report } from '../../model/problem.ts';
 import { findRun, newestRuns } from '../../sync/runs.ts';
 import { readJson } from '../../registry/stored.ts';
 import { within } from '../../scheduling/waiting.ts';
-import { nothingHere } from '../error-answers.ts';
+import { absent, orAbsent } from '../error-answers.ts';
 import {
   answerRecord,
   type Answer,
@@ -82,7 +82,7 @@ export function createSyncRoutes<A extends 'resource' | 'site'>(
     async 'get{one}Sync'(call) {
       const synced = syncedOf(call);
       const run = await findRun(call.registry, synced.org, call.path['run']!);
-      if (run === null || !isAbout(synced, run)) throw new RegistryError('not_found', nothingHere);
+      if (run === null || !isAbout(synced, run)) throw absent();
       return { status: 200, body: await describeRun(call, synced, run) };
     },
   });
@@ -225,7 +225,7 @@ export const repositoryOperations = operationsAbout('organization', {
 
   async getRepositorySync({ registry, principal, org, path }) {
     const run = await findRun(registry, org, path['run']!);
-    if (run === null || run.repository !== path['repository']) throw new RegistryError('not_found', nothingHere);
+    if (run === null || run.repository !== path['repository']) throw absent();
     const reports = await Promise.all(
       run.documents
         .filter(({ outcome, report }) => outcome === 'rejected' && report !== null)
@@ -266,9 +266,7 @@ function followed({ registry, context, org }: Call): Promise<FollowedRepository[
 
 async function findFollowed(call: Call, id: string): Promise<FollowedRepository> {
   const stored = await call.registry.refs.read<Repository>(repositoryRef(call.org, id));
-  const repository = stored && (await followed(call)).find((each) => each.id === id);
-  if (!repository) throw new RegistryError('not_found', nothingHere);
-  return repository;
+  return orAbsent(stored && (await followed(call)).find((each) => each.id === id));
 }
 
 /** A run with all its documents, for who may read the whole organization. */

@@ -7,7 +7,7 @@ import { siteCoordinate } from '../../sites/model/documentation-site.ts';
 import { whyNotMoveLatest } from '../../registry/gate/compatibility.ts';
 import { findReadable } from '../../registry/readable.ts';
 import { guardOf, type Call, type CallAbout, type PublishCall, type ResourceCall } from './call.ts';
-import { nothingHere } from '../error-answers.ts';
+import { absent, orAbsent } from '../error-answers.ts';
 
 function nameIn({ org, type, path }: Call): Name {
   return type === null
@@ -21,8 +21,7 @@ function nameIn({ org, type, path }: Call): Name {
  */
 export async function findForCall(call: Call, find = findReadable<Name>): Promise<CallAbout<Name>> {
   const coordinate = nameIn(call);
-  const found = await find(call.registry, call.principal, coordinate);
-  if (found === null) throw new RegistryError('not_found', nothingHere);
+  const found = orAbsent(await find(call.registry, call.principal, coordinate));
   return { ...call, coordinate, found };
 }
 
@@ -32,7 +31,7 @@ export async function findToPublish(call: Call): Promise<PublishCall> {
   const found = await findReadable(call.registry, call.principal, coordinate);
   const { visibility } = found?.value ?? {};
   if (!may(call, 'publish', { ...coordinate, ...(visibility && { visibility }) })) {
-    if (found === null) throw new RegistryError('not_found', nothingHere);
+    if (found === null) throw absent();
     throw lacksScopeFor('publish', coordinate);
   }
   return { ...call, coordinate, found };

@@ -15,7 +15,7 @@ import { readJson } from '../../registry/stored.ts';
 import { findRejected } from '../../sync/owners/describe-followed.ts';
 import { gateKeys } from '../../model/gate.ts';
 import type { Report } from '../../model/problem.ts';
-import { nothingHere } from '../error-answers.ts';
+import { orAbsent } from '../error-answers.ts';
 import { resolveRuleset } from '../../registry/gate/ruleset-gate.ts';
 import { resourceRef, type Resource, findVersion } from '../../model/resource.ts';
 import { findForCall, requireAttachable, requireScope, requireScopeToMake, requireToMove } from './require-scope.ts';
@@ -77,8 +77,7 @@ export const resourceOperations = {
       const coordinate: Coordinate = { org, type: type!, slug: Object.values(path)[0]! };
       const found = await findReadable(registry, principal, coordinate);
       if (found !== null) return answerRecord(resourceRecord(context.url, found), found.generation);
-      const rejected = await findRejected(registry, principal, coordinate);
-      if (rejected === null) throw new RegistryError('not_found', nothingHere);
+      const rejected = orAbsent(await findRejected(registry, principal, coordinate));
       const { resource, report: digest, ...why } = rejected;
       const report = digest && (await showReport(registry, principal, await readJson<Report>(registry, digest)));
       const record = resourceRecord(context.url, { value: resource, at: resource.createdAt });
@@ -118,8 +117,7 @@ export const resourceOperations = {
     },
 
     async 'get{one}Version'({ found, path, context }) {
-      const version = findVersion(found.value, path['version']!);
-      if (version === null) throw new RegistryError('not_found', nothingHere);
+      const version = orAbsent(findVersion(found.value, path['version']!));
       return answerRecord(versionRecord(context.url, found.value, version), found.generation);
     },
 

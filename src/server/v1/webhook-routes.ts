@@ -16,7 +16,7 @@ import {
   type WithSecret,
 } from '../../events/endpoints.ts';
 import type { Generation } from '../../store/records.ts';
-import { nothingHere } from '../error-answers.ts';
+import { absent } from '../error-answers.ts';
 import {
   answerRecord,
   bodyOf,
@@ -124,7 +124,7 @@ function coveredBy(call: Call, given: string[] | null | undefined): string[] | n
  */
 async function findCovered(call: Call): Promise<Generation<Webhook>> {
   const webhook = await findWebhook(call.registry, call.org, call.path['webhook']!);
-  if (webhook === null || !isCovered(call, webhook.value)) throw new RegistryError('not_found', nothingHere);
+  if (webhook === null || !isCovered(call, webhook.value)) throw absent();
   return webhook;
 }
 

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { anonymous } from '../../model/access.ts';
 import { parseAddress } from '../../model/address.ts';
-import { RegistryError } from '../../model/errors.ts';
 import { siteAddress, type SiteName } from '../model/documentation-site.ts';
 import { findFile, grantSite } from '../registry/read-site.ts';
 import { placeAtHost } from '../pages/placed.ts';
@@ -10,7 +9,7 @@ import { sendAsset } from '../../server/send-page.ts';
 import type { Authenticate } from '../../server/authenticate.ts';
 import { basePathOf, type ServerContext } from '../../server/server-context.ts';
 import type { Face } from '../../server/door.ts';
-import { sendProblem, nothingHere } from '../../server/error-answers.ts';
+import { sendProblem, absent } from '../../server/error-answers.ts';
 import { answerMethod } from '../../server/methods.ts';
 import { splitTarget } from '../../server/read/read-request.ts';
 import type { ReadLimit } from '../../server/rate-limit.ts';
@@ -48,7 +47,7 @@ export function createOwnHost(
         return;
       }
       const address = parseAddress(siteAddress(name) + path);
-      if (view === null || address?.kind !== 'site') throw new RegistryError('not_found', nothingHere);
+      if (view === null || address?.kind !== 'site') throw absent();
       if (answerMethod(common, view.granted.site.visibility)) return;
       await sendOf({ ...common, principal, view }, address.path);
     });

@@ -1,6 +1,6 @@
 import { type Address, parseAddress } from '../../model/address.ts';
 import { siteKey } from '../../model/cache-key.ts';
-import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { isRegistryError } from '../../model/errors.ts';
 import { pageAt, routeOf } from '../model/page-path.ts';
 import { findFile, findPage, grantSite, openFile } from '../registry/read-site.ts';
 import { otherAddress, placeInRegistry, type Placed, type SiteView } from '../pages/placed.ts';
@@ -11,7 +11,7 @@ import { themeCss } from '../pages/site-theme.ts';
 import { digestOf } from '../../model/digest.ts';
 import { flattenFields, securityHeaders, type Fields } from '../../server/headers.ts';
 import { answerMethod } from '../../server/methods.ts';
-import { nothingHere } from '../../server/error-answers.ts';
+import { absent, orAbsent } from '../../server/error-answers.ts';
 import { bytesOf, pageSharing, sendPage } from '../../server/send-page.ts';
 import { prefersPage, type ReadRequest } from '../../server/read/read-request.ts';
 import { sharing } from '../../server/read/caching.ts';
@@ -33,8 +33,7 @@ const publicLists: ReadonlySet<string> = new Set(['sitemap.xml', 'robots.txt', '
 /** Answers a request for something of a documentation site. Access comes first, as for resources. */
 export async function sendSite(read: ReadRequest, { org, slug, path }: SiteAddress): Promise<void> {
   const { context, principal, request, response } = read;
-  const granted = await grantSite(context.registry, principal, { org, slug });
-  if (granted === null) throw new RegistryError('not_found', nothingHere);
+  const granted = orAbsent(await grantSite(context.registry, principal, { org, slug }));
   if (answerMethod({ request, response }, granted.site.visibility)) return;
   const { site } = context;
   const view = { site, granted, placed: placeInRegistry(site, { org, slug }), reader: principal };
@@ -46,7 +45,7 @@ export async function sendOf(read: SiteRead, path: string | null): Promise<void>
   const { context, view } = read;
   const { granted, placed } = view;
   // Previews must not be found, so no list links to their pages.
-  if (placed.expires && path !== null && publicLists.has(path)) throw new RegistryError('not_found', nothingHere);
+  if (placed.expires && path !== null && publicLists.has(path)) throw absent();
   if (path === null) return redirect(read, placed.base);
   if (path === 'theme.css') return sendMade(read, themeCss(granted.contents), 'text/css; charset=utf-8');
   if (path === 'search.json') return sendMade(read, await siteIndex(context.registry, granted), 'application/json');
@@ -73,8 +72,7 @@ export async function sendOf(read: SiteRead, path: string | null): Promise<void>
   if (deployed !== null && routeOf(page) === path) {
     return sendMade(read, await sitePage(view, page, deployed), 'text/html; charset=utf-8');
   }
-  const target = otherAddress(granted, path);
-  if (target === null) throw new RegistryError('not_found', nothingHere);
+  const target = orAbsent(otherAddress(granted, path));
   redirect(read, placed.base + target);
 }
 

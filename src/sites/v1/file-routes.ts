@@ -11,7 +11,7 @@ import {
   type PageParts,
 } from '../registry/drafts.ts';
 import { readPlace } from '../registry/bundles.ts';
-import { nothingHere } from '../../server/error-answers.ts';
+import { orAbsent } from '../../server/error-answers.ts';
 import {
   answerRecord,
   bodyOf,
@@ -83,9 +83,7 @@ function pathOf({ path }: SiteCall, name: 'page' | 'file'): string {
 }
 
 async function findOf(call: SiteCall, name: 'page' | 'file'): Promise<FoundDraft> {
-  const draft = await findDraft(call.registry, call.coordinate, pathOf(call, name));
-  if (draft === null) throw new RegistryError('not_found', nothingHere);
-  return draft;
+  return orAbsent(await findDraft(call.registry, call.coordinate, pathOf(call, name)));
 }
 
 async function answerPage(call: SiteCall, draft: FoundDraft): Promise<Answer> {

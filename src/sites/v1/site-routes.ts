@@ -13,7 +13,7 @@ import { publishAgain, publishSite, sentFiles } from '../registry/publish-site.t
 import { previewSite } from '../registry/site-preview.ts';
 import { deleteRecord, isRestorable } from '../../registry/lives.ts';
 import { changeSite, createSiteRecord, type SiteChange } from '../registry/site-record.ts';
-import { nothingHere } from '../../server/error-answers.ts';
+import { orAbsent } from '../../server/error-answers.ts';
 import {
   answerRecord,
   bodyOf,
@@ -109,8 +109,7 @@ export const siteOperations = {
     },
 
     async getDeployment({ found, path }) {
-      const deployment = deploymentsOf(found.value).find(({ label }) => label === path['deployment']);
-      if (deployment === undefined) throw new RegistryError('not_found', nothingHere);
+      const deployment = orAbsent(deploymentsOf(found.value).find(({ label }) => label === path['deployment']));
       return { status: 200, body: deploymentRecord(found.value, deployment) };
     },
 
