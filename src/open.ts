@@ -31,8 +31,8 @@ export interface OpenRegistry extends Registry {
    * not work here.
    */
   isolation(): Promise<Isolation>;
-  /** Starts a sandbox before somebody waits for one. */
-  prepare(): void;
+  /** Starts a sandbox before somebody waits for a page. Never rejects. */
+  prepare(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -113,7 +113,7 @@ export async function openRegistry(
       ...(remembering && { results: remembering.use() }),
     }),
     isolation: () => compiler.isolation(),
-    prepare: () => compiler.prepare(config.limits),
+    prepare: () => compiler.prepareForReaders(config.limits),
     async close() {
       await refs.settle();
       await compiler.close();

@@ -183,17 +183,17 @@ async function serveRegistry(
   for (const url of repositories.filter(isLocalUrl)) await assertRepository(registry, resolve(url));
   const queue = createSyncQueue(registry, createPulls);
   const dev = isDev ? (await import('../../server/dev.ts')).createDev() : null;
-  // Opens the logs of all organizations, which first reads would wait for. Damage is logged, and `/readyz` tells of it.
-  // A store that does not answer says so elsewhere.
-  const warm = registry.refs.examine().catch(() => undefined);
-  const server = await openServer(registry, queue, { ...address, commands, dev, peers, warm });
-  // Keep the port that 0 picked when the configuration is reloaded.
-  address.port = Number(new URL(server.url).port);
+  // Opens the logs of all organizations and starts a sandbox, which first readers would wait for. Damage is logged, and
+  // `/readyz` tells of it. A store that does not answer says so elsewhere.
+  const warm = Promise.allSettled([registry.refs.examine(), !isDev && registry.prepare()]);
   const ahead = openRenderAhead(registry);
+  let server: Server | null = null;
   let background: Awaited<ReturnType<typeof openBackground>> | null = null;
   let changes: Awaited<ReturnType<typeof followChanges>> | null = null;
   try {
-    if (!isDev) registry.prepare();
+    server = await openServer(registry, queue, { ...address, commands, dev, peers, warm });
+    // Keep the port that 0 picked when the configuration is reloaded.
+    address.port = Number(new URL(server.url).port);
     if (!isAnswerOnly) background = await openBackground(registry, queue, config.url ?? server.url);
     const now = () => configure(`${Date.now()}`);
     changes = dev && (await followChanges({ server, dev, file, config, configure: now, log: registry.log }));
@@ -211,7 +211,7 @@ async function serveRegistry(
     // Also after a start that failed: a server that is half there would answer, and heed no signal.
     await changes?.close();
     // Browsers keep idle connections open; do not wait long for them in development.
-    await server.close(dev === null ? undefined : 500);
+    await server?.close(dev === null ? undefined : 500);
     await background?.close();
     await queue.close();
     const rendered = ahead.close();

@@ -66,7 +66,7 @@ export function createPool({
   ): Promise<Ended<T>> {
     const signal = AbortSignal.any([closing.signal, ...(calledOff ? [calledOff] : [])]);
     const attempt = async (child: Child, isMore: boolean): Promise<Outcome<T>> => {
-      if (hasSpare && idle.length === 0 && working < children) startIdle(limits.memoryMegabytes);
+      if (hasSpare && idle.length === 0 && working < children) addIdle(start(limits.memoryMegabytes));
       try {
         return await child.run(job, { load: newLoad(), signal, seconds: limits.seconds, isMore });
       } finally {
@@ -108,8 +108,7 @@ export function createPool({
     return startChild(memoryMegabytes, isolation, { snapshot: from, trade, isForeground });
   }
 
-  function startIdle(memoryMegabytes: number): void {
-    const child = start(memoryMegabytes);
+  function addIdle(child: Promise<Child>): void {
     // The next job says what is wrong.
     child.catch(() => undefined);
     idle.push(child);
@@ -129,7 +128,17 @@ export function createPool({
     run,
     /** Starts a sandbox for the next job, unless there is one. */
     prepare(memoryMegabytes: number): void {
-      if (idle.length === 0) startIdle(memoryMegabytes);
+      if (idle.length === 0) addIdle(start(memoryMegabytes));
+    },
+    /** Starts a sandbox that does this job before the next one. Resolves when it has, or cannot. */
+    async prepareWith(first: Job, { memoryMegabytes, seconds }: CompileLimits): Promise<void> {
+      const child = start(memoryMegabytes).then(async (started) => {
+        closing.signal.addEventListener('abort', started.kill, { once: true });
+        await started.run(first, { load: async () => [], signal: closing.signal, seconds });
+        return started;
+      });
+      addIdle(child);
+      await child.catch(() => undefined);
     },
     /** Rejects new and running jobs, and ends the sandboxes. */
     async close(): Promise<void> {

@@ -33,17 +33,23 @@ export interface SandboxCompiler extends Sandboxes {
   isolation(): Promise<Isolation>;
   /** Starts a sandbox now, so that the first job finds it ready. Says nothing if that fails. */
   prepare(limits: Pick<CompileLimits, 'memoryMegabytes'>): void;
+  /** The same for readers: resolves when a sandbox has made a small page, or cannot. The first page takes longest. */
+  prepareForReaders(limits: CompileLimits): Promise<void>;
 }
 
 /** Of the package of the interpreter. Another one may find something else. */
 const interpreterVersion = '0.32.0';
+
+/** Has a bit of each: text, parameters, schemas, samples. */
+const smallDocument =
+  '{"openapi":"3.1.0","info":{"title":"A","version":"1"},"paths":{"/a":{"post":{"description":"*a* `b`","parameters":[{"name":"a","in":"query","schema":{"type":"string"}}],"requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/A"}}}},"responses":{"200":{"description":"A","content":{"application/json":{"schema":{"$ref":"#/components/schemas/A"}}}}}}}},"components":{"schemas":{"A":{"properties":{"a":{"type":"string"},"b":{"items":{"type":"integer"}}}}}}}';
 
 const maxBatch = { items: 500, bytes: 8 * 1024 * 1024 };
 
 /** The compiler behind a pool of sandboxed processes (design §6). */
 export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
   const given = { children: 2, mode: 'auto', codeFolder: besideOwnCode(), ...options } as const;
-  const { run, prepare, close } = createPool(given);
+  const { run, prepare, prepareWith, close } = createPool(given);
   let renderer: string | undefined;
 
   /** The answer to a job. Null: its document exceeds the limits. */
@@ -67,6 +73,10 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
     },
     isolation: () => findIsolation(given.mode),
     prepare: ({ memoryMegabytes }) => prepare(memoryMegabytes),
+    prepareForReaders(limits) {
+      const document = { type: 'apis', kind: 'openapi', json: Buffer.from(smallDocument) } as const;
+      return prepareWith({ type: 'render', document }, limits);
+    },
 
     async compile(input, load, turn = {}) {
       let read = new Map<string, CollectedFile>();
