@@ -210,7 +210,7 @@ export function detachedDocuments(
     const why =
       now === undefined
         ? 'The file was removed, or is no longer published from this repository.'
-        : `${path} is published as ${now} now.`;
+        : `${path} belongs to ${now} now.`;
     const detail = `${why} Published versions stay.`;
     if (now === undefined) detached.documents[path] = { ...state, outcome: 'detached', detail };
     else detached.left[resource] = { ...state, outcome: 'detached', detail };

@@ -118,7 +118,7 @@ test('a document is touched through its settings in stele.yaml', async () => {
   const checks = await check(scene, head);
   expect(Object.keys(checks)).toEqual(['stele @acme/apis/pay', 'stele @acme/apis/payments', 'stele']);
   // The resource that it would end is named.
-  const title = 'pay.yaml is published as @acme/apis/payments now. Published versions stay.';
+  const title = 'pay.yaml belongs to @acme/apis/payments now. Published versions stay.';
   expect(checks['stele @acme/apis/pay']).toMatchObject({ state: 'neutral', title });
 });
 

@@ -317,19 +317,19 @@ describe('following a repository', () => {
       'another slug in stele.yaml',
       { 'a.yaml': api('A', '1.0.0'), 'stele.yaml': 'resources: [{path: a.yaml, slug: old}]' },
       { 'a.yaml': api('A', '1.0.0'), 'stele.yaml': 'resources: [{path: a.yaml, slug: new}]' },
-      'a.yaml is published as @acme/apis/new now. Published versions stay.',
+      'a.yaml belongs to @acme/apis/new now. Published versions stay.',
     ],
     [
       'a move, where the slug comes from the path',
       { 'v/old.yaml': api('A', '1.0.0'), 'stele.yaml': "resources: [{path: 'v/*.yaml', slug: '{1}'}]" },
       { 'v/new.yaml': api('A', '1.0.0'), 'stele.yaml': "resources: [{path: 'v/*.yaml', slug: '{1}'}]" },
-      'v/new.yaml is published as @acme/apis/new now. Published versions stay.',
+      'v/new.yaml belongs to @acme/apis/new now. Published versions stay.',
     ],
     [
       'another type',
       { 'a.yaml': api('Old', '1.0.0') },
       { 'a.yaml': 'x-title: New\nrules: {}\n' },
-      'a.yaml is published as @acme/rulesets/a now. Published versions stay.',
+      'a.yaml belongs to @acme/rulesets/a now. Published versions stay.',
     ],
   ])('what a push ends is detached and named, whatever ends it: %s', async (_, before, after, detail) => {
     const { source, sync, registry, events } = await connected();
