@@ -49,7 +49,8 @@ export function effectOnLatest(resource: Resource, version: Version, was: string
   const { label } = version;
   if (latest === label) return hasReturned(version, was) ? `Latest becomes ${label} again; it was ${was}.` : null;
   if (latest === null) return `There is no latest version, because ${label} is ${version.status.state}.`;
-  return `Latest stays ${latest}, ${whyNot(resource, version)}.`;
+  const what = was === null || was === latest ? `stays ${latest}` : `becomes ${latest} instead of ${was}`;
+  return `Latest ${what}, ${whyNot(resource, version)}.`;
 }
 
 function hasReturned({ label, returnedAfter }: Version, was: string | null): boolean {

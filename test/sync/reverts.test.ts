@@ -122,6 +122,17 @@ test('a branch that goes back to a lower version leaves latest, and run and page
   expect(whyLatest(await resource())).toBe('Latest is 2.1.0, the highest release.');
 });
 
+test('a label of another kind that makes a third version the latest says so', async () => {
+  const { push, latest } = await open();
+  await push(api('2.0.0', '/a'));
+  await push(api('9', '/a', '/b'));
+  expect(await latest()).toBe('9');
+  expect(await push(api('next', '/a', '/b', '/c'))).toMatchObject({
+    detail: 'Latest becomes 2.0.0 instead of 9, because next is not a semantic version.',
+  });
+  expect(await latest()).toBe('2.0.0');
+});
+
 test('an upload and a pin do not give way to what the branch had', async () => {
   const { push, latest, upload, registry } = await open();
   await push(api('1.0.0', '/a'));
