@@ -37,6 +37,16 @@ function expectedOfAll(rank: number): number[] {
 
 const aKey = (life: Life, draw: Draw) => draw.of(life.keys);
 
+/** Who makes or replaces a key instead of the administrator, now and then. */
+const aMaker = (life: Life, draw: Draw) =>
+  draw.chance(0.3) ? draw.of(life.keys.filter((key) => isGood(key, nextNow(life) + 600_000))) : undefined;
+
+/** Only an administrator makes what lives longer than itself. */
+function makes(maker: ModelKey | undefined, made: Pick<ModelKey, 'scopes' | 'expiresAt'>): boolean {
+  if (maker === undefined || maker.scopes.includes('admin')) return true;
+  return mayMake(maker.scopes, made.scopes) && (made.expiresAt ?? Infinity) <= (maker.expiresAt ?? Infinity);
+}
+
 export const keyVerbs: Verbs = {
   'create key': {
     weight: 4,
@@ -45,10 +55,8 @@ export const keyVerbs: Verbs = {
       const held = [draw.of(scopes)];
       const expiresAt = draw.chance(0.4) ? life.world.now() + draw.number(3 * day) + 600_000 : null;
       const body = { name: 'A key', scopes: held, ...(expiresAt !== null && { expiresAt: timeOf(expiresAt) }) };
-      const maker = draw.chance(0.3) ? draw.of(life.keys.filter((key) => isGood(key, nextNow(life) + 600_000))) : null;
-      const outlives =
-        maker && !maker.scopes.includes('admin') && (expiresAt ?? Infinity) > (maker.expiresAt ?? Infinity);
-      const may = (!maker || (mayMake(maker.scopes, held) && !outlives)) && liveKeys(life, nextNow(life)) < maxKeys;
+      const maker = aMaker(life, draw);
+      const may = makes(maker, { scopes: held, expiresAt }) && liveKeys(life, nextNow(life)) < maxKeys;
       return {
         says: `create a key for ${held.join()}${maker ? ` by one for ${maker.scopes.join()}` : ''}`,
         async ask() {
@@ -120,13 +128,16 @@ export const keyVerbs: Verbs = {
       const now = nextNow(life);
       const overlap = draw.of([0, 3600, 3 * 86_400]);
       const made = { scopes: key.scopes, expiresAt: key.expiresAt };
-      const expected = !isGood(key, now) ? 409 : liveKeys(life, now) < 2 * maxKeys ? 201 : 403;
+      const maker = aMaker(life, draw);
+      const hasRoom = liveKeys(life, now) < 2 * maxKeys;
+      const expected = !makes(maker, key) ? 403 : !isGood(key, now) ? 409 : hasRoom ? 201 : 403;
       if (expected === 201) key.expiresAt = Math.min(key.expiresAt ?? Infinity, now + overlap * 1000);
       const end = timeOf(key.expiresAt);
       return {
-        says: `replace ${key.id}, which goes on for ${overlap} seconds`,
+        says: `replace ${key.id}, which goes on for ${overlap} seconds${maker ? `, by one for ${maker.scopes.join()}` : ''}`,
         async ask() {
-          const { status, json } = await send(life, 'POST', `/v1/keys/${key.id}/rotate`, { overlap });
+          const by = maker?.secret ?? life.admin;
+          const { status, json } = await send(life, 'POST', `/v1/keys/${key.id}/rotate`, { overlap }, by);
           if (status === 201) note(life, json, made);
           const old = await life.world.call('GET', `/v1/keys/${key.id}`, { key: life.admin });
           return { status, end: old.json['expiresAt'] };

@@ -111,6 +111,8 @@ test('the last administrator vanishes only when that is said', async () => {
     expect.stringMatching(/^Nobody else administers @acme/),
   ]);
   expect((await other.call('PATCH', path, { body: { scopes: ['publish'] } })).status).toBe(409);
+  const ends = { expiresAt: new Date(Date.now() + 86_400_000).toISOString() };
+  expect((await other.call('PATCH', path, { body: ends })).status).toBe(409);
   expect((await other.call('PATCH', path, { body: { name: 'renamed' } })).status).toBe(200);
   const given = await giveRights(other.registry, 'acme', { person: `${issuer}#ada`, scopes: ['admin'] }, author);
   // A program that has a key is nobody whom people could ask.
