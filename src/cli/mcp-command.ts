@@ -41,7 +41,7 @@ async function passOn(registry: string): Promise<void> {
     redirect: 'error',
     headers: key === undefined ? {} : { Authorization: `Bearer ${key}` },
   } as const;
-  const there = new StreamableHTTPClientTransport(new URL(`${base.replace(/\/+$/, '')}/mcp`), { requestInit });
+  const there = new StreamableHTTPClientTransport(new URL(`${base}/mcp`), { requestInit });
   const running = new Set<Promise<void>>();
   const begin = (work: Promise<void>, failed: (reason: string) => Promise<void>): void => {
     const run = work

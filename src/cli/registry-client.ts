@@ -4,6 +4,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { netrcFile, readEnvironment, userConfigFolder } from '../config/environment.ts';
+import { registryFault } from '../model/lock.ts';
 import { isObject, parseJson } from '../model/json.ts';
 import { parseKey } from '../model/key.ts';
 
@@ -53,20 +54,20 @@ export interface RegistryAnswer {
 /** The header that names the organization for which a request is meant. */
 const organizationHeader = 'stele-organization';
 
-/** The registry that a command needs. Throws `malformed` where nobody named one. */
-export function requireRegistry(registry: string | null | undefined): string {
-  if (registry) return registry;
-  throw new RegistryError('malformed', 'Which registry? Use --registry https://contracts.example.com.');
+/** The URL of the registry that a command needs, without a slash at its end. Throws `malformed` where nobody named one, and for another URL. */
+export function requireRegistry(given: string | null | undefined): string {
+  const advice = 'Use --registry https://contracts.example.com, or set STELE_REGISTRY.';
+  if (!given) throw new RegistryError('malformed', `Which registry? ${advice}`);
+  const registry = given.replace(/\/+$/, '');
+  const fault = registryFault(registry);
+  if (fault === null) return registry;
+  throw new RegistryError('malformed', `${JSON.stringify(given)} ${fault}. ${advice}`);
 }
 
-/** The registry's URL and the user's key, if there is one. Throws `malformed` for what is no URL of a registry. */
+/** The registry's URL and the user's key, if there is one. Throws as `requireRegistry`. */
 export function readOpenTarget(registry: string): { base: string; key: string | undefined } {
-  if (!/^https?:$/.test(URL.parse(registry)?.protocol ?? ''))
-    throw new RegistryError(
-      'malformed',
-      `${JSON.stringify(registry)} is not the URL of a registry. Use a URL such as https://registry.example.com.`,
-    );
-  return { base: registry, key: keyFor(registry) };
+  const base = requireRegistry(registry);
+  return { base, key: keyFor(base) };
 }
 
 /**
@@ -140,10 +141,10 @@ export async function askRegistry(
   path: string,
   { org, key, body }: { org?: string; key?: string | null; body?: unknown } = {},
 ): Promise<RegistryAnswer> {
-  const { key: own } = readOpenTarget(registry);
+  const { base, key: own } = readOpenTarget(registry);
   const authorized = key === undefined ? own : key;
   const isFile = body instanceof Uint8Array;
-  const url = new URL(registry.replace(/\/$/, '') + path);
+  const url = new URL(base + path);
   const headers = {
     ...(authorized && { authorization: `Bearer ${authorized}` }),
     'content-type': isFile ? 'application/octet-stream' : 'application/json',

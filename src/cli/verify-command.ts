@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { formatCoordinate, type Coordinate, type Selector } from '../model/address.ts';
 import { isSandboxLost } from '../compile/compile.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
-import { registryFault } from '../model/lock.ts';
+import { requireRegistry } from './registry-client.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Verified } from '../registry/verify.ts';
 import { requireCoordinate, withStore, type CommonOptions } from './command-context.ts';
@@ -54,9 +54,7 @@ export function verifyCommand(): Command {
 
 async function verifyWholeLog(command: Command, url: string): Promise<void> {
   const { json = false } = command.optsWithGlobals<CommonOptions>();
-  const registry = url.replace(/\/+$/, '');
-  const fault = registryFault(registry);
-  if (fault !== null) throw new RegistryError('malformed', `${JSON.stringify(url)} ${fault}.`);
+  const registry = requireRegistry(url);
   const verified = await withProgressUnless(json, 'Verifying the public log', async (say) => {
     const { verifyLog } = await import('./log/verify-log.ts');
     return verifyLog(registry, say);

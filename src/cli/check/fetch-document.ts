@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { RegistryError } from '../../model/errors.ts';
 import { requireCoordinate } from '../command-context.ts';
-import { keyFor, refuseUnreachable } from '../registry-client.ts';
+import { keyFor, refuseUnreachable, requireRegistry } from '../registry-client.ts';
 import { createUpload } from '../../source/upload.ts';
 import { openFolder, type FolderLimits } from '../../source/folder.ts';
 import type { Snapshot } from '../../source/snapshot.ts';
@@ -17,9 +17,7 @@ export function isUrl(text: string): boolean {
 /** The URL of a version in a registry. Throws `malformed` if either is not valid. */
 export function urlIn(registry: string, coordinate: string): string {
   requireCoordinate(coordinate);
-  if (!isUrl(registry))
-    throw new RegistryError('malformed', `${JSON.stringify(registry)} is not the URL of a registry.`);
-  return new URL(`${registry.replace(/\/+$/, '')}/${coordinate}`).href;
+  return new URL(`${requireRegistry(registry)}/${coordinate}`).href;
 }
 
 /**

@@ -3,7 +3,7 @@ import {
   openLock,
   pathInLock,
   saveLock,
-  withLockOption,
+  lockOption,
   type LockOptions,
   type OpenLock,
   removeTreeFile,
@@ -14,10 +14,11 @@ import { readUserDefaults } from '../../config/load-config.ts';
 import type { Selector } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { parseSemanticVersion } from '../../model/label.ts';
-import { pathFault, registryFault, type LockedContract } from '../../model/lock.ts';
+import { pathFault, type LockedContract } from '../../model/lock.ts';
 import { nameOf } from '../../model/resource.ts';
 import { requireCoordinate } from '../command-context.ts';
 import { print, printJson, withProgressUnless } from '../output.ts';
+import { requireRegistry } from '../registry-client.ts';
 
 interface AddOptions extends LockOptions {
   as?: string;
@@ -26,11 +27,12 @@ interface AddOptions extends LockOptions {
 
 /** `stele add COORDINATE`: makes a version of a contract a file of this repository. */
 export function addCommand(): Command {
-  const command = new Command('add')
+  return new Command('add')
     .description('Save a contract as a file of this repository, and record its version in contracts.lock.')
     .argument('<coordinate>', '@org/type/slug[@range]; without a range, ^ and the latest version')
     .option('--as <file>', 'the file to write, as JSON or YAML by its ending (default: contracts/<slug>.json)')
     .option('--registry <url>', 'the registry (default: STELE_REGISTRY, else the only one in contracts.lock)')
+    .addOption(lockOption)
     .action(async (name: string, _options: unknown, self: Command) => {
       const options = self.optsWithGlobals<AddOptions>();
       const lock = await openLock(self, { creates: true });
@@ -42,7 +44,6 @@ export function addCommand(): Command {
         print(`added ${path}: ${contract}@${version} (${range})`);
       else print(`updated ${path}: ${contract} ${before.version} → ${version} (was ${before.range}, is ${range})`);
     });
-  return withLockOption(command);
 }
 
 async function add(lock: OpenLock, name: string, options: AddOptions): Promise<LockedContract> {
@@ -82,16 +83,8 @@ async function add(lock: OpenLock, name: string, options: AddOptions): Promise<L
 
 function registryFor({ contracts }: OpenLock, given: string | undefined): string {
   const registries = new Set(contracts.map(({ registry }) => registry));
-  const url = given ?? readUserDefaults().registry ?? (registries.size === 1 ? [...registries][0] : undefined);
-  if (!url)
-    throw new RegistryError(
-      'malformed',
-      'Which registry? Use --registry https://contracts.example.com, or set STELE_REGISTRY.',
-    );
-  const registry = url.replace(/\/+$/, '');
-  const fault = registryFault(registry);
-  if (fault !== null) throw new RegistryError('malformed', `${JSON.stringify(url)} ${fault}.`);
-  return registry;
+  const only = registries.size === 1 ? [...registries][0] : undefined;
+  return requireRegistry(given ?? readUserDefaults().registry ?? only);
 }
 
 /** What a version may be updated to: what was asked for; else what is compatible with it. */
@@ -104,10 +97,11 @@ function rangeFor(selector: Selector, label: string): string {
 
 /** `stele remove NAME`: deletes a contract's file and its entry. */
 export function removeCommand(): Command {
-  const command = new Command('remove')
+  return new Command('remove')
     .description('Remove a contract from contracts.lock, and delete its file.')
     .argument('<name>', 'the file, or @org/type/slug')
     .option('--keep', 'keep the file')
+    .addOption(lockOption)
     .action(async (name: string, _options: unknown, self: Command) => {
       const { json, keep = false } = self.optsWithGlobals<LockOptions & { keep?: boolean }>();
       const lock = await openLock(self);
@@ -124,5 +118,4 @@ export function removeCommand(): Command {
       if (json) printJson({ contracts: named });
       else for (const { path, contract, version } of named) print(`removed ${path}: ${contract}@${version}`);
     });
-  return withLockOption(command);
 }

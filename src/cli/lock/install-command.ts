@@ -1,4 +1,4 @@
-import { writeTreeFile, openLock, withLockOption, type LockOptions, type OpenLock } from './open-lock.ts';
+import { writeTreeFile, openLock, lockOption, type LockOptions, type OpenLock } from './open-lock.ts';
 import { Command } from 'commander';
 import { RegistryError } from '../../model/errors.ts';
 import type { LockedContract } from '../../model/lock.ts';
@@ -18,13 +18,14 @@ interface Installed extends LockedContract {
 
 /** `stele install`: restores missing files of a lock and checks all others. */
 export function installCommand(): Command {
-  const command = new Command('install')
+  return new Command('install')
     .description('Check every file of contracts.lock, and restore the missing ones.')
     .option('--frozen', 'change nothing, and fail if a file is missing or different: for CI')
     .option(
       '--report <consumer>',
       'tell the registry of STELE_REGISTRY what this consumer uses, with the key in STELE_KEY',
     )
+    .addOption(lockOption)
     .action(async (_options: unknown, self: Command) => {
       const { frozen = false, json = false, report } = self.optsWithGlobals<InstallOptions>();
       const lock = await openLock(self);
@@ -38,7 +39,6 @@ export function installCommand(): Command {
       const counted = `${installed.length} contract${installed.length === 1 ? '' : 's'}`;
       complain(wrong.length === 0 ? `${counted} checked` : `${counted} checked, ${wrong.length} wrong`);
     });
-  return withLockOption(command);
 }
 
 /** Everything is fetched before the first file is written. With `frozen`, nothing is. */

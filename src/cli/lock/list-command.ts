@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { print, printJson, withProgressUnless } from '../output.ts';
-import { openLock, withLockOption, entriesNamed, type LockOptions } from './open-lock.ts';
+import { openLock, lockOption, entriesNamed, type LockOptions } from './open-lock.ts';
 import type { CommonOptions } from '../command-context.ts';
 import type { Comparison } from '../../model/comparison.ts';
 import { parseSelector } from '../../model/address.ts';
@@ -14,8 +14,9 @@ import type { SourceHistory } from './contract-source.ts';
 
 /** `stele list`: prints the contracts of a lock, and whether their files are what it says. */
 export function listCommand(): Command {
-  const command = new Command('list')
+  return new Command('list')
     .description('List the contracts in contracts.lock.')
+    .addOption(lockOption)
     .action(async (_options: unknown, self: Command) => {
       const lock = await openLock(self);
       const { fileStateOf } = await import('./check-contracts.ts');
@@ -31,7 +32,6 @@ export function listCommand(): Command {
       ]);
       print(formatTable(['file', 'contract', 'range', 'registry', ''], rows));
     });
-  return withLockOption(command);
 }
 
 const states = { ok: '', missing: 'missing', edited: 'edited by hand', endings: 'other line endings' } as const;
@@ -54,9 +54,10 @@ type Row = Outdated & { file: FileState };
 
 /** `stele outdated`: says what is newer in the range of each contract and beyond it, and what that would change. */
 export function outdatedCommand(): Command {
-  const command = new Command('outdated')
+  return new Command('outdated')
     .description('List newer versions of contracts, and what they would break.')
     .argument('[name]', 'a file, or @org/type/slug (default: all)')
+    .addOption(lockOption)
     .action(async (name: string | undefined, _options: unknown, self: Command) => {
       const { json = false } = self.optsWithGlobals<LockOptions>();
       const lock = await openLock(self);
@@ -86,7 +87,6 @@ export function outdatedCommand(): Command {
           : formatTable(['contract', 'current', 'newer', 'range', 'changes'], rows.flat()),
       );
     });
-  return withLockOption(command);
 }
 
 /** The message of an error that is expected, whose exit code it sets. */

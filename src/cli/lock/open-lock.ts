@@ -4,7 +4,7 @@ import { lstat, mkdir, open, readdir, rename, rm, realpath } from 'node:fs/promi
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { RegistryError } from '../../model/errors.ts';
 import { isUtf8 } from 'node:buffer';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { formatLock, lockName, maxLockLength, parseLock, pathFault, type LockedContract } from '../../model/lock.ts';
 import type { CommonOptions } from '../command-context.ts';
 
@@ -133,10 +133,11 @@ export interface OpenLock {
   text: string | null;
 }
 
-/** Adds the option of all commands on a lock. */
-export function withLockOption(command: Command): Command {
-  return command.option('--lock <folder>', `the folder of ${lockName} (default: the nearest one up to the repository)`);
-}
+/** The option of all commands on a lock. */
+export const lockOption = new Option(
+  '--lock <folder>',
+  `the folder of ${lockName} (default: the nearest one up to the repository)`,
+);
 
 /**
  * Opens the nearest lock, from the current folder up to that of its repository. Throws `malformed` for

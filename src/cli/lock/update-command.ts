@@ -3,7 +3,7 @@ import {
   entriesNamed,
   openLock,
   saveLock,
-  withLockOption,
+  lockOption,
   type LockOptions,
   type OpenLock,
 } from './open-lock.ts';
@@ -36,9 +36,10 @@ interface Problem {
 
 /** `stele update [NAME]`: moves contracts to the newest version in their ranges, and says what that changes. */
 export function updateCommand(): Command {
-  const command = new Command('update')
+  return new Command('update')
     .description('Move contracts to the newest version in their range, and print what changes.')
     .argument('[name]', 'a file, or @org/type/slug (default: all)')
+    .addOption(lockOption)
     .action(async (name: string | undefined, _options: unknown, self: Command) => {
       const { json = false } = self.optsWithGlobals<LockOptions>();
       const lock = await openLock(self);
@@ -71,7 +72,6 @@ export function updateCommand(): Command {
       }
       if (moved.length + problems.length === 0) complain('Everything is up to date.');
     });
-  return withLockOption(command);
 }
 
 async function findMoves(
