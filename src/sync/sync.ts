@@ -3,6 +3,7 @@ import { inspect, isDeepStrictEqual } from 'node:util';
 import PQueue from 'p-queue';
 import { isSandboxLost } from '../compile/compile.ts';
 import { parseCoordinate } from '../model/address.ts';
+import { approvalsRef, type Held } from '../model/approval.ts';
 import {
   documentAt,
   isInStep,
@@ -66,6 +67,7 @@ async function syncBranch(syncing: Syncing, commit: string): Promise<Progress> {
     registry.log('warn', 'document', { run: run.id, path, resource, outcome, label, detail });
     await endHeld(registry, parseCoordinate(resource!)!.coordinate, ({ source }) => source === 'branch');
   }
+  await endUnread(registry, repository.org, planned);
   // When `stele.yaml` is invalid, no document is read. Recording that stops every later sync from
   // trying again.
   const held = isRefused ? await Array.fromAsync(outdatedDocuments(registry, repository)) : [];
@@ -91,6 +93,16 @@ async function syncBranch(syncing: Syncing, commit: string): Promise<Progress> {
     ...(contracts && { contracts }),
   };
   return { change: lost === null ? { commit, ...change } : change, documents: results, lost };
+}
+
+/** Ends what is held of the branch where tags are published now, and of tags where the branch is. */
+async function endUnread(registry: Registry, org: string, planned: readonly Planned[]): Promise<void> {
+  const plans = new Map(planned.map((document) => [approvalsRef(document.coordinate), document]));
+  for await (const name of registry.refs.list(`approvals/${org}/`)) {
+    const plan = plans.get(name);
+    const isUnread = ({ source }: Held) => (plan?.tags === null ? source.startsWith('tag ') : source === 'branch');
+    if (plan !== undefined) await endHeld(registry, plan.coordinate, isUnread);
+  }
 }
 
 /** Sets since when each resource is in its state. */

@@ -514,6 +514,24 @@ describe('a breaking change of a resource that wants approval', () => {
     expect(await labels()).toEqual(['1.0.0', '2.0.0']);
   });
 
+  test('of a branch is held no more once tags are published, and of a tag once the branch is', async () => {
+    const { source, sync, held, labels } = await scene();
+    const files = (more: string) => ({ 'stele.yaml': settings.replace(' }', `${more} }`), 'pay.yaml': breaks });
+    const sources = async () => (await held()).map((each) => each.held.source);
+    source.push(url, files(''), byAnn);
+    await sync();
+    expect(await sources()).toEqual(['branch']);
+    const commit = source.push(url, files(", tags: 'v*'"), byAnn);
+    await sync();
+    expect(await sources()).toEqual([]);
+    source.tag(url, 'v2.0.0', commit);
+    await sync();
+    expect(await sources()).toEqual(['tag 2.0.0']);
+    source.push(url, files(', onConflict: revise'), byAnn);
+    await sync();
+    expect([await sources(), await labels()]).toEqual([['branch'], ['1.0.0']]);
+  });
+
   test('that is uploaded is not approved by who made the key', async () => {
     const { registry, held, decideAs } = await scene();
     const bobs = { actor: `user:${approver.id}`, origin: null };
