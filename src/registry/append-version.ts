@@ -18,6 +18,7 @@ import { withBranchAt, insertByDate, latestMovedBack } from '../model/latest.ts'
 import { assertConnectable, newResource, withSummary, withTitle, type NewResource } from './change-resource.ts';
 import { withChanges } from './compare-versions.ts';
 import type { CompileRequest } from './gate/compile-document.ts';
+import type { Policy } from './gate/policy.ts';
 import type { Author, Registry } from './registry.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import { RegistryError } from '../model/errors.ts';
@@ -54,6 +55,20 @@ export interface PublishRequest extends CompileRequest {
   /** The CI job that uploaded the document, for the provenance. */
   job?: JobOrigin;
   author: Author;
+}
+
+/** A document that is to be published, by the policy of the moment when that began. `existing`: its resource; null: it is to be made. */
+export interface Publication {
+  registry: Registry;
+  request: PublishRequest;
+  existing: Resource | null;
+  policy: Policy;
+}
+
+/** A version that would be published, and its resource with it. */
+export interface Next {
+  resource: Resource;
+  version: Version;
 }
 
 /** A compiled document that is to be published: all that its label depends on, and what lists show. */

@@ -8,7 +8,7 @@ import { isLabel } from '../model/label.ts';
 import { gateSettingsOf } from '../model/gate.ts';
 import { isBlocking, type Report } from '../model/problem.ts';
 import type { Approval, Held } from '../model/approval.ts';
-import type { Resource, Version } from '../model/resource.ts';
+import type { Resource } from '../model/resource.ts';
 import type { Compiled, GivenRuleset } from '../compile/compile.ts';
 import {
   appendDraft,
@@ -19,6 +19,8 @@ import {
   readTarget,
   type Appended,
   type Draft,
+  type Next,
+  type Publication,
   type PublishRequest,
   malformedLabel,
 } from './append-version.ts';
@@ -45,7 +47,7 @@ import {
 import { rulesetState, resolveRuleset } from './gate/ruleset-gate.ts';
 import { compareForeseen, type Compared } from './compare-versions.ts';
 import { whyNotMoveLatest } from './gate/compatibility.ts';
-import { defaultVisibility, policyOf, type Policy } from './gate/policy.ts';
+import { defaultVisibility, policyOf } from './gate/policy.ts';
 import { compileBare, judge, nextOf } from './gate/judge.ts';
 import type { NextVersion } from './graph/impact.ts';
 import { compileGated } from './gate/compile-document.ts';
@@ -54,9 +56,6 @@ import { storeMendable } from './purge.ts';
 import { inSpan, type Registry } from './registry.ts';
 import { encodeJson } from '../model/json.ts';
 import type { Snapshot } from '../source/snapshot.ts';
-
-/** A version that would be published, and its resource with it. */
-type Next = NonNullable<ReturnType<typeof nextOf>>;
 
 /** How a publish ended. Only `published` changed anything. `held`: what waits for approval. `next`: what was rejected, if that is known. */
 export type PublishResult = (
@@ -117,10 +116,11 @@ async function publishOnce(registry: Registry, request: PublishRequest): Promise
   const policy = await policyOf(registry, resource);
   const given = await resolveRuleset(registry, resource.org, policy.ruleset);
   const ruleset = given && rulesetState(given);
+  const publication = { registry, request, existing, policy };
 
   const compiled = await compileGated(registry, request, resource, policy, given);
   const isAccepted = compiled.artifact !== null;
-  const readable = isAccepted ? compiled : given && (await compileBare(registry, request, existing, policy, compiled));
+  const readable = isAccepted ? compiled : given && (await compileBare(publication, compiled));
   if (readable === null) return reject(registry, request, compiled, ruleset, null);
 
   const draft = await draftOf(request, readable);
@@ -133,27 +133,25 @@ async function publishOnce(registry: Registry, request: PublishRequest): Promise
   const kept = back?.outcome === 'unchanged' ? await whyNotMove(registry, existing!, back) : null;
   if (kept !== null) return { ...kept, report: compiled.report, compiled, ruleset };
 
-  const judged = await judge(registry, request, existing, policy, { placed, draft }, readable);
+  const judged = await judge(publication, { placed, draft }, readable);
   const isNew = placed.outcome !== 'unchanged';
-  const next = isNew ? nextOf(registry, request, existing, draft) : null;
+  const next = isNew ? nextOf(publication, draft) : null;
   // A label of another kind can make another version than the new one the latest.
   const isOther = existing !== null && next !== null && next.resource.latest !== next.version.label;
   const moved = isOther ? await whyNotMove(registry, existing, next) : null;
   if (moved !== null) return { ...moved, report: judged.report, compiled: judged, ruleset };
   if (isNew && (!isAccepted || isBlocking(judged.report))) return reject(registry, request, judged, ruleset, next);
 
-  const changes = next && (await judgeChanges(registry, request, existing, policy, next, judged));
-  const built = isNew ? await buildFor(registry, request, policy, judged, { given, changes }) : null;
+  const changes = next && (await judgeChanges(publication, next, judged));
+  const built = isNew ? await buildFor(publication, judged, { given, changes }) : null;
   if (next !== null && changes !== null && changes.state !== 'approved') {
     const held = { ...judged, report: withHold(judged.report, request.entry, changes) };
     const rejected = await reject(registry, request, held, ruleset, next);
-    return request.dryRun
-      ? rejected
-      : { ...rejected, held: await toHold(registry, request, changes, next, judged, built!) };
+    return request.dryRun ? rejected : { ...rejected, held: await toHold(publication, changes, next, judged, built!) };
   }
   const ended = await withRoom(registry, resource.org, async (take) => {
     if (built !== null) take({ resources: existing === null ? 1 : 0, versions: 1, bytes: bytesIn(built) });
-    return storeAndAppend(registry, request, { existing, policy, draft, judged, built });
+    return storeAndAppend(publication, { draft, judged, built });
   });
   if (ended?.outcome === 'published' && changes !== null && !request.dryRun)
     await release(registry, request.coordinate, changes, ended.version.label);
@@ -165,7 +163,7 @@ async function publishOnce(registry: Registry, request: PublishRequest): Promise
 async function whyNotMove(
   registry: Registry,
   existing: Resource,
-  { resource, version }: { resource: Resource; version: Version },
+  { resource, version }: Next,
 ): Promise<Extract<Appended, { outcome: 'conflict' }> | null> {
   const detail = await whyNotMoveLatest(registry, existing, resource);
   return detail === null ? null : { outcome: 'conflict', detail, label: version.label, suggestion: null };
@@ -173,8 +171,6 @@ async function whyNotMove(
 
 /** What there is to publish. `built` null: it is published already, and only its connection may be new. */
 interface Ready {
-  existing: Resource | null;
-  policy: Policy;
   draft: Draft;
   judged: Compiled;
   built: Built | null;
@@ -182,9 +178,8 @@ interface Ready {
 
 /** store → append. Null as for `publishOnce`. Only says how it would end for a dry run. */
 async function storeAndAppend(
-  registry: Registry,
-  request: PublishRequest,
-  { existing, policy, draft, judged, built }: Ready,
+  { registry, request, existing, policy }: Publication,
+  { draft, judged, built }: Ready,
 ): Promise<Appended | null> {
   const stored = built && { manifest: digestOf(built.manifest), bytes: bytesIn(built), changes: null };
   const foreseen = appendDraft(registry, request, existing, draft, stored)!;
@@ -268,9 +263,7 @@ function isSame(current: Resource | null, before: Resource | null): boolean {
 
 /** Makes the artifact's bytes without storing them. */
 async function buildFor(
-  registry: Registry,
-  request: PublishRequest,
-  { validation }: Policy,
+  { registry, request, policy: { validation } }: Publication,
   compiled: Compiled,
   { given: ruleset, changes }: { given: GivenRuleset | null; changes: Judged | null },
 ): Promise<Built> {

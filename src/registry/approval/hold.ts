@@ -1,7 +1,7 @@
 import { turnOf } from '../gate/compile-document.ts';
 import { formatCoordinate, type Coordinate } from '../../model/address.ts';
 import type { Repository } from '../../model/connection.ts';
-import { type Version, chooseLatest, isOffered, type Resource } from '../../model/resource.ts';
+import { type Version, chooseLatest, isOffered } from '../../model/resource.ts';
 import {
   approvalDays,
   approvalsRef,
@@ -21,7 +21,7 @@ import {
   type HeldState,
 } from '../../model/approval.ts';
 import type { Compiled } from '../../compile/compile.ts';
-import { type PublishRequest, isHistory } from '../append-version.ts';
+import { isHistory, type Next, type Publication, type PublishRequest } from '../append-version.ts';
 import { type Registry, newId } from '../registry.ts';
 import { readReportOf } from '../stored.ts';
 import { isDeepStrictEqual } from 'node:util';
@@ -35,7 +35,6 @@ import { publishedAs, compareWith } from '../compare-versions.ts';
 import { findResource } from '../lives.ts';
 import { noteNeed } from '../maintenance/needs.ts';
 import { replacedLatest, unyanked } from '../gate/compatibility.ts';
-import type { Policy } from '../gate/policy.ts';
 import { sizeOf, storePreview, takePreview, type Preview } from '../preview.ts';
 import type { Built } from '../store-artifact.ts';
 import { authorsOf } from './authors.ts';
@@ -84,11 +83,8 @@ export async function decisionsText(registry: Registry, coordinate: Coordinate):
  * and did not before. Null: there are none, or the resource wants no approval.
  */
 export async function judgeChanges(
-  registry: Registry,
-  request: PublishRequest,
-  existing: Resource | null,
-  policy: Policy,
-  next: { resource: Resource; version: Version },
+  { registry, request, existing, policy }: Publication,
+  next: Next,
   compiled: Compiled,
 ): Promise<Judged | null> {
   if (existing === null || policy.approval !== 'required') return null;
@@ -201,10 +197,9 @@ export function withHold(report: Report, entry: string, { state, decisions, fing
 
 /** What to hold of a version. `built`: its bytes, for the preview. */
 export async function toHold(
-  registry: Registry,
-  request: PublishRequest,
+  { registry, request }: Publication,
   { before, from, count, changes, about, fingerprints }: Judged,
-  { resource, version }: { resource: Resource; version: Version },
+  { resource, version }: Next,
   compiled: Compiled,
   built: Built,
 ): Promise<ToHold> {

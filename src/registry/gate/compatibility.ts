@@ -13,12 +13,13 @@ import { parseSemanticVersion, readerOf } from '../../model/label.ts';
 import { findVersion, type Resource, type Version, nameOf, chooseLatest } from '../../model/resource.ts';
 import type { Compiled, Turn } from '../../compile/compile.ts';
 import { compareWith, publishedAs, type NextDocument } from '../compare-versions.ts';
+import type { Next } from '../append-version.ts';
 import type { Registry } from '../registry.ts';
 import { readPublished } from '../derived.ts';
 import { policyOf } from './policy.ts';
 
-/** A version that would be published. */
-interface Next {
+/** A document that would be published. */
+interface NextDraft {
   label: string;
   entry: string;
   compiled: Compiled;
@@ -36,7 +37,7 @@ export async function checkCompatibility(
   registry: Registry,
   resource: Resource,
   compatibility: Compatibility,
-  next: Next,
+  next: NextDraft,
   turn: Turn = {},
 ): Promise<Report> {
   let { report } = next.compiled;
@@ -53,7 +54,7 @@ async function checkAgainst(
   resource: Resource,
   compatibility: Compatibility,
   before: Version | null,
-  { label, entry, compiled, exemptions }: Next,
+  { label, entry, compiled, exemptions }: NextDraft,
   turn: Turn,
 ): Promise<Report> {
   const { artifact, report } = compiled;
@@ -182,11 +183,7 @@ export async function whyNotMoveLatest(registry: Registry, before: Resource, aft
  * The version whose readers get a new one in its place, though the new one is compared with another: labels of several
  * kinds have no common order. Null: there is none. Pre-releases promise nothing.
  */
-export function replacedLatest(
-  existing: Resource | null,
-  next: { resource: Resource; version: Version },
-  before: Version | null,
-): Version | null {
+export function replacedLatest(existing: Resource | null, next: Next, before: Version | null): Version | null {
   const was = existing && versionAt(existing, existing.latest);
   if (!was || next.resource.latest !== next.version.label || was.label === before?.label) return null;
   return (readerOf(existing!.versions)(was.label)?.prerelease.length ?? 0) > 0 ? null : was;

@@ -1,12 +1,10 @@
 import type { Principal } from '../../model/access.ts';
 import { type Coordinate, isUrlPath } from '../../model/address.ts';
 import { addProblems, type Exemption, type Report, problemAtFile, type Problem } from '../../model/problem.ts';
-import { releaseBefore } from '../../model/compared-with.ts';
 import { selectVersion, type Resource, type Version } from '../../model/resource.ts';
 import type { CompileGate, Compiled, GivenRuleset, CollectedFile, Load, Turn } from '../../compile/compile.ts';
 import { type View, sourceLayers, storedEntry } from '../../model/artifact.ts';
 import type { Snapshot } from '../../source/snapshot.ts';
-import { checkCompatibility, replacedLatest } from './compatibility.ts';
 import { codeFor, withExtendsChecked } from './ruleset-gate.ts';
 import type { Policy } from './policy.ts';
 import { withoutSources } from '../store-artifact.ts';
@@ -88,23 +86,6 @@ export async function compileGated(
   if (!isBlocked || ruleset === null || latest === undefined || !policy.ratchet) return compiled;
   const accepted = await knownFindings(registry, resource, latest, ruleset, turnOf(request));
   return compileDocument(registry, request, resource, policy, ruleset, { known: accepted, ratchet: latest.manifest });
-}
-
-/** The report of a document that would be published as this version, after its changes are judged. */
-export async function checkNext(
-  registry: Registry,
-  request: CompileRequest,
-  existing: Resource | null,
-  { compatibility }: Policy,
-  { resource, version }: { resource: Resource; version: Version },
-  compiled: Compiled,
-): Promise<Report> {
-  if (existing === null) return compiled.report;
-  const { entry, exemptions = [] } = request;
-  const { label } = version;
-  const replaced = replacedLatest(existing, { resource, version }, releaseBefore(existing, { label }));
-  const next = { label, entry, compiled, exemptions, replaced };
-  return checkCompatibility(registry, existing, compatibility, next, turnOf(request));
 }
 
 /**

@@ -1,19 +1,13 @@
+import { releaseBefore } from '../../model/compared-with.ts';
 import { isBlocking } from '../../model/problem.ts';
-import type { Resource, Version } from '../../model/resource.ts';
 import { type Compiled, hasDied } from '../../compile/compile.ts';
-import { appendDraft, isHistory, type Draft, type PublishRequest, type Placed } from '../append-version.ts';
-import type { Registry } from '../registry.ts';
-import { checkNext, compileDocument, turnOf } from './compile-document.ts';
+import { appendDraft, isHistory, type Draft, type Next, type Placed, type Publication } from '../append-version.ts';
+import { checkCompatibility, replacedLatest } from './compatibility.ts';
+import { compileDocument, turnOf } from './compile-document.ts';
 import { checkImpact } from '../graph/impact.ts';
-import type { Policy } from './policy.ts';
 
 /** The version that a draft would become. Null: none. */
-export function nextOf(
-  registry: Registry,
-  request: PublishRequest,
-  existing: Resource | null,
-  draft: Draft,
-): { resource: Resource; version: Version } | null {
+export function nextOf({ registry, request, existing }: Publication, draft: Draft): Next | null {
   const notStored = { manifest: draft.content, bytes: 0, changes: null };
   const next = appendDraft(registry, request, existing, draft, notStored);
   return next?.outcome === 'published' ? next : null;
@@ -26,10 +20,7 @@ export function nextOf(
  * published that it could be compared with.
  */
 export async function compileBare(
-  registry: Registry,
-  request: PublishRequest,
-  existing: Resource | null,
-  policy: Policy,
+  { registry, request, existing, policy }: Publication,
   { report }: Compiled,
 ): Promise<Compiled | null> {
   if (existing === null || existing.versions.length === 0 || hasDied(report)) return null;
@@ -39,20 +30,20 @@ export async function compileBare(
 
 /** The document, with the breaking changes in its report that its gate does not allow. */
 export async function judge(
-  registry: Registry,
-  request: PublishRequest,
-  existing: Resource | null,
-  policy: Policy,
+  publication: Publication,
   { placed, draft }: { placed: Placed; draft: Draft },
   compiled: Compiled,
 ): Promise<Compiled> {
-  if (placed.outcome !== 'published') return compiled;
-  const next = nextOf(registry, request, existing, draft);
+  const { registry, request, existing, policy } = publication;
+  if (placed.outcome !== 'published' || existing === null) return compiled;
+  const next = nextOf(publication, draft);
   if (next === null || isHistory(request, existing, next.resource, placed.label)) return compiled;
-  const report = await checkNext(registry, request, existing, policy, next, compiled);
-  const judged = { ...compiled, report };
-  if (existing === null || compiled.artifact === null || isBlocking(report) || policy.impact !== 'block') return judged;
   const { entry, exemptions = [] } = request;
+  const { label } = next.version;
+  const replaced = replacedLatest(existing, next, releaseBefore(existing, { label }));
+  const compared = { label, entry, compiled, exemptions, replaced };
+  const report = await checkCompatibility(registry, existing, policy.compatibility, compared, turnOf(request));
+  if (compiled.artifact === null || isBlocking(report) || policy.impact !== 'block') return { ...compiled, report };
   const checked = { entry, report, exemptions };
   const impact = await checkImpact(registry, { ...next, artifact: compiled.artifact }, checked, turnOf(request));
   return { ...compiled, report: impact };
