@@ -80,12 +80,7 @@ export function foundOn(base: string, item: unknown): FoundRepository | null {
 
 /** A pull request as GitHub and Gitea describe it. */
 export function pullOn(item: unknown): Pull | null {
-  return asPull(valueAt(item, 'number'), valueAt(item, 'base', 'ref'), headRef);
-}
-
-/** The ref of the head of a pull request on GitHub and Gitea. */
-export function headRef(number: number): string {
-  return `refs/pull/${number}/head`;
+  return asPull(valueAt(item, 'number'), valueAt(item, 'base', 'ref'), (number) => `refs/pull/${number}/head`);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { basic, createAsk, type HostSettings } from './ask.ts';
-import type { Delivery, FoundRepository, Host, HostRepository, Hint } from './host.ts';
+import type { Delivery, FoundRepository, Host, HostRepository, Hint, Pull } from './host.ts';
 import { asFound, createApiHost } from './api-host.ts';
 import {
   asPull,
@@ -44,8 +44,7 @@ export function createAzure(settings: HostSettings): Host {
       return { list, next: itemsIn(list).length < pageLength ? null : at + pageLength };
     },
     pullsAt,
-    readPull: (item) =>
-      asPull(valueAt(item, 'pullRequestId'), branchOf(valueAt(item, 'targetRefName')), () => refOf(item)),
+    readPull,
     // All are on one page.
     ownedAt: ({ path }, at) =>
       at > 0 ? [] : [`/${path.split('/').map(encodeURIComponent).join('/')}/_apis/git/repositories?${version}`],
@@ -132,9 +131,8 @@ function readAzureHint(delivery: Delivery, base: string): Hint {
   const repository = repositoryAt(about, base);
   const id = idMember(valueAt(about, 'repository', 'id'));
   if (!isPull) return { kind: isRepository ? 'repository' : 'push', repository, ...id };
-  const target = branchOf(valueAt(about, 'targetRefName'));
-  const pull = pullIn(valueAt(about, 'pullRequestId'), target, () => refOf(about));
-  return { kind: 'pull', repository, ...id, pull, isOpen: valueAt(about, 'status') === 'active' };
+  const isOpen = valueAt(about, 'status') === 'active';
+  return { kind: 'pull', repository, ...id, pull: pullIn(readPull(about)), isOpen };
 }
 
 function repositoryAt(resource: unknown, base: string): string {
@@ -146,6 +144,11 @@ function repositoryAt(resource: unknown, base: string): string {
       ? 'it does not name a repository; set "Resource details to send" of the service hook to All'
       : `its repository is not at ${base}`,
   );
+}
+
+function readPull(pull: unknown): Pull | null {
+  const target = branchOf(valueAt(pull, 'targetRefName'));
+  return asPull(valueAt(pull, 'pullRequestId'), target, () => refOf(pull));
 }
 
 /** The branch that a pull request comes from. Azure DevOps has no ref in the target for a fork's. */

@@ -42,7 +42,7 @@ export function createBitbucketServer(settings: HostSettings): Host {
       return { list: valueAt(json, 'values'), next: hasNext ? Number(next) : null };
     },
     pullsAt: (repository, at) => `${pathOf(repository)}/pull-requests?state=OPEN&order=NEWEST&limit=100&start=${at}`,
-    readPull: (item) => asPull(valueAt(item, 'id'), branchOf(valueAt(item, 'toRef', 'id')), refOf),
+    readPull,
     ownedAt: (owner, at) => [`/projects/${encodeURIComponent(owner.path)}/repos?&limit=100&start=${at}`],
     // Bitbucket finds none by its id. It redirects from former names.
     pathOf,
@@ -79,7 +79,8 @@ function pathOf({ name }: HostRepository): string {
   return `/projects/${project}/repos/${slug}`;
 }
 
-const refOf = (number: number) => `refs/pull-requests/${number}/from`;
+const readPull = (pull: unknown) =>
+  asPull(valueAt(pull, 'id'), branchOf(valueAt(pull, 'toRef', 'id')), (number) => `refs/pull-requests/${number}/from`);
 
 /** `project/repository`, where the project of a user is `~user`. */
 const grammar = /^~?[a-z0-9_.-]+\/[a-z0-9_.-]+$/;
@@ -114,7 +115,7 @@ function readHint(delivery: Delivery): Hint {
     kind: 'pull',
     repository: repositoryAt(pull, 'toRef', 'repository'),
     ...idAt(pull, 'toRef', 'repository'),
-    pull: pullIn(valueAt(pull, 'id'), branchOf(valueAt(pull, 'toRef', 'id')), refOf),
+    pull: pullIn(readPull(pull)),
     isOpen,
   };
 }

@@ -95,7 +95,7 @@ export function createBitbucket(settings: HostSettings): Host {
     pageIn,
     pullsAt: ({ name }, page) =>
       `/repositories/${name}/pullrequests?state=OPEN&sort=-created_on&pagelen=50&page=${page}`,
-    readPull: (item) => asPull(valueAt(item, 'id'), valueAt(item, 'destination', 'branch', 'name'), () => refOf(item)),
+    readPull,
     ownedAt: ({ path }, page) => [`/repositories/${encodeURIComponent(path)}?sort=created_on&pagelen=100&page=${page}`],
     // A uuid needs no workspace, whose place must not be empty.
     pathOf: ({ name }, id) => `/repositories/${id === null ? name : `%7B%7D/${encodeURIComponent(id)}`}`,
@@ -127,6 +127,9 @@ function foundIn(url: string, item: unknown): FoundRepository | null {
   const about = { id: valueAt(item, 'uuid'), isArchived: false, isFork, isPrivate: valueAt(item, 'is_private') };
   return asFound(clone, nameOn(url, clone, false), about);
 }
+
+const readPull = (pull: unknown) =>
+  asPull(valueAt(pull, 'id'), valueAt(pull, 'destination', 'branch', 'name'), () => refOf(pull));
 
 /**
  * The ref of a pull request's head. Bitbucket has refs only for branches of the same repository,
@@ -160,12 +163,6 @@ function readHint(delivery: Delivery): Hint {
   const isOpen = event === 'pullrequest:created' || event === 'pullrequest:updated';
   if (!isOpen && event !== 'pullrequest:fulfilled' && event !== 'pullrequest:rejected')
     return { kind: 'nothing', event };
-  const pull = valueAt(payload, 'pullrequest');
-  return {
-    kind: 'pull',
-    repository: repositoryIn(name),
-    ...id,
-    pull: pullIn(valueAt(pull, 'id'), valueAt(pull, 'destination', 'branch', 'name'), () => refOf(pull)),
-    isOpen,
-  };
+  const pull = pullIn(readPull(valueAt(payload, 'pullrequest')));
+  return { kind: 'pull', repository: repositoryIn(name), ...id, pull, isOpen };
 }

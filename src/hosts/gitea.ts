@@ -11,7 +11,7 @@ import {
   valueAt,
   isHmacOf,
 } from './payload.ts';
-import { createApiHost, foundOn, headRef, isGone, listComments, pullOn, type ApiHost } from './api-host.ts';
+import { createApiHost, foundOn, isGone, listComments, pullOn, type ApiHost } from './api-host.ts';
 import { createAsk, type HostSettings, type Send } from './ask.ts';
 import {
   linkOf,
@@ -89,14 +89,8 @@ function readHint(delivery: Delivery): Hint {
   const isOpen = opening.includes(action);
   const isPull = event === 'pull_request' || event === 'pull_request_sync';
   if (!isPull || !(isOpen || action === 'closed')) return { kind: 'nothing', event };
-  const about = (...names: string[]) => valueAt(payload, 'pull_request', ...names);
-  return {
-    kind: 'pull',
-    repository: repositoryIn(name),
-    ...id,
-    pull: pullIn(about('number'), about('base', 'ref'), headRef),
-    isOpen,
-  };
+  const pull = pullIn(pullOn(valueAt(payload, 'pull_request')));
+  return { kind: 'pull', repository: repositoryIn(name), ...id, pull, isOpen };
 }
 
 /**

@@ -230,17 +230,8 @@ function readGitHubHint(delivery: Delivery): Hint {
   }
   const isOpen = opening.includes(action);
   if (event !== 'pull_request' || !(isOpen || action === 'closed')) return { kind: 'nothing', event };
-  return {
-    kind: 'pull',
-    repository: repositoryIn(name),
-    ...id,
-    pull: pullIn(
-      valueAt(payload, 'number'),
-      valueAt(payload, 'pull_request', 'base', 'ref'),
-      (number) => `refs/pull/${number}/head`,
-    ),
-    isOpen,
-  };
+  const pull = pullIn(pullOn(valueAt(payload, 'pull_request')));
+  return { kind: 'pull', repository: repositoryIn(name), ...id, pull, isOpen };
 }
 
 /** Repositories were added to an app or removed. One of them stands for all of their owner's. */

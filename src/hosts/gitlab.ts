@@ -106,7 +106,7 @@ export function createGitLab(settings: HostSettings): Host {
       const query = `state=opened&order_by=created_at&sort=desc&per_page=100&page=${page}`;
       return `/projects/${encodeURIComponent(name)}/merge_requests?${query}`;
     },
-    readPull: (item) => asPull(valueAt(item, 'iid'), valueAt(item, 'target_branch'), refOf),
+    readPull,
     ownedAt({ path, isDeep }, page) {
       const query = `include_subgroups=${isDeep}&with_shared=false&order_by=id&sort=asc&per_page=100&page=${page}`;
       return ['groups', 'users'].map((kind) => `/${kind}/${encodeURIComponent(path)}/projects?${query}`);
@@ -144,7 +144,8 @@ const pageIn: ApiHost['pageIn'] = ({ json, headers }, page) => ({
   next: (headers.get('x-next-page') ?? '') === '' ? null : page + 1,
 });
 
-const refOf = (number: number) => `refs/merge-requests/${number}/head`;
+const readPull = (request: unknown) =>
+  asPull(valueAt(request, 'iid'), valueAt(request, 'target_branch'), (number) => `refs/merge-requests/${number}/head`);
 
 /** `X-Gitlab-Token` is the secret itself. */
 function hasToken({ headers }: Delivery, secrets: readonly string[]): boolean {
@@ -197,7 +198,7 @@ function readHint(delivery: Delivery): Hint {
   }
   if (event !== 'merge_request' || /^(?:un)?approv/.test(textAt(payload, 'object_attributes', 'action') ?? ''))
     return { kind: 'nothing', event };
-  const about = (member: string) => valueAt(payload, 'object_attributes', member);
-  const pull = pullIn(about('iid'), about('target_branch'), refOf);
-  return { kind: 'pull', repository: repositoryIn(name), ...id, pull, isOpen: about('state') === 'opened' };
+  const about = valueAt(payload, 'object_attributes');
+  const isOpen = valueAt(about, 'state') === 'opened';
+  return { kind: 'pull', repository: repositoryIn(name), ...id, pull: pullIn(readPull(about)), isOpen };
 }

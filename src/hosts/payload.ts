@@ -144,9 +144,8 @@ export function asPull(number: unknown, base: unknown, ref: (number: number) => 
   return { number, base, ref: ref(number) };
 }
 
-/** Like `asPull`, but throws `malformed` instead of returning null. */
-export function pullIn(number: unknown, base: unknown, ref: (number: number) => string | null): Pull {
-  const pull = asPull(number, base, ref);
+/** The pull request of a payload. Throws `malformed` when there is none. */
+export function pullIn(pull: Pull | null): Pull {
   if (pull === null) throw malformedPayload('it does not describe a pull request');
   return pull;
 }

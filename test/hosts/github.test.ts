@@ -44,7 +44,7 @@ const given: HostCase = {
     payload: {
       action: 'synchronize',
       number: 7,
-      pull_request: { base: { ref: 'main' } },
+      pull_request: { number: 7, base: { ref: 'main' } },
       repository: payloadRepository,
     },
     ref: 'refs/pull/7/head',
