@@ -72,23 +72,11 @@ export async function readWriters(
   const { ok, stdout } = await log(files, '--format=%an%x00%ae%x00%cn%x00%ce%x00%B');
   if (!ok || !bounds.ok) return null;
   const texts = [...split(stdout)].map((each) => each.toString());
-  const writers: CommitPerson[][] = [];
-  for (let at = 0; at + 4 < texts.length; at += 5) {
-    const [author, email, committer, address, message] = texts.slice(at, at + 5) as [
-      string,
-      string,
-      string,
-      string,
-      string,
-    ];
-    const others = [...message.matchAll(/^co-authored-by:([^<\n]*)<([^>\n]*)>/gim)].map(([, name, mail]) => [
-      name,
-      mail,
-    ]);
-    const people = [[author, email], [committer, address], ...others] as [string, string][];
-    writers.push(people.map(([name, mail]) => personFrom(name, mail)));
-  }
-  return writers;
+  return Array.from({ length: Math.floor(texts.length / 5) }, (_, at) => {
+    const [author, email, committer, address, message = ''] = texts.slice(at * 5);
+    const others = message.matchAll(/^co-authored-by:([^<\n]*)<([^>\n]*)>/gim).map(([, name, mail]) => [name, mail]);
+    return [[author, email], [committer, address], ...others].map(([name, mail]) => personFrom(name!, mail!));
+  });
 }
 
 /** The most moves that are followed, one after another. */

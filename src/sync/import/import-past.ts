@@ -7,6 +7,7 @@ import type { RunDocument } from '../../model/connection.ts';
 import type { Digest } from '../../model/digest.ts';
 import { hasDied } from '../../compile/compile.ts';
 import { filesOf, type Snapshot } from '../../source/snapshot.ts';
+import { documentName } from '../../plan/find-documents.ts';
 import { shareOf } from '../../plan/find-twins.ts';
 import { plannedFor, type Connected } from '../../plan/plan.ts';
 import { endOf, noteOnTag, publishDocument, refusable, type End } from '../publish-document.ts';
@@ -62,7 +63,7 @@ async function wasLeft(history: readonly HistoryCommit[], at: number, path: stri
   if (last < 0 || history[last]!.files.get(path) !== null) return false;
   const { files, moves } = history[last]!;
   if ([...moves.values()].includes(path)) return true;
-  const changed = [...files].flatMap(([each, blob]) => (blob !== null && isDocument(each) ? [each] : []));
+  const changed = [...files].flatMap(([each, blob]) => (blob !== null && documentName.test(each) ? [each] : []));
   for (const each of changed.slice(0, maxCompared)) {
     if ((await cameFrom(history, last, each, read)) === path) return true;
   }
@@ -79,7 +80,7 @@ async function replacedBy(
   const { commit, files } = history[at]!;
   const before = history[at - 1]?.commit;
   if (before === undefined || !files.get(path)) return null;
-  const removed = [...files].flatMap(([each, blob]) => (blob === null && isDocument(each) ? [each] : []));
+  const removed = [...files].flatMap(([each, blob]) => (blob === null && documentName.test(each) ? [each] : []));
   if (removed.length === 0 || isThere(history.slice(0, at), path)) return null;
   const nameOf = (each: string) => each.slice(each.lastIndexOf('/') + 1);
   const likely = removed.toSorted((a, b) => Number(nameOf(b) === nameOf(path)) - Number(nameOf(a) === nameOf(path)));
@@ -91,10 +92,6 @@ async function replacedBy(
     if (share >= 0.5 && share > (best?.share ?? 0)) best = { path: each, share };
   }
   return best?.path ?? null;
-}
-
-function isDocument(path: string): boolean {
-  return /\.(?:json|ya?ml)$/i.test(path);
 }
 
 function isThere(history: readonly HistoryCommit[], path: string): boolean {
