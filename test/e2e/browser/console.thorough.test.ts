@@ -41,6 +41,9 @@ test.skipIf(executablePath === undefined)(
     await page.goto(`${url}/console/acme/settings`);
     const open = await page.locator('.console-nav [aria-current]').boundingBox();
     expect(open!.x + open!.width).toBeLessThanOrEqual(380);
+    // On a short page, too, the sections and who is signed in are two lines.
+    await page.goto(`${url}/console/acme/deleted`);
+    expect((await page.locator('.console-nav').boundingBox())!.height).toBeLessThan(110);
 
     // The page leads here for who may publish, and for nobody else.
     await page.goto(`${url}/@acme/apis/payments`);

@@ -170,6 +170,18 @@ describe.skipIf(!canRun)(`every other page${whySkipped}`, () => {
     expect(await page.locator('#checks .fold > :not(summary)').first().isVisible()).toBe(false);
   });
 
+  test('the button that copies covers no code', async () => {
+    await using watched = await browser.open({ viewport: { width: 390, height: 844 } });
+    const { page } = watched;
+    for (const path of ['/@acme/apis/pay/provenance', '/@acme/schemas/order']) {
+      await page.goto(`${site.url}${path}`);
+      const button = page.locator('.code > .copy-code').first();
+      await button.waitFor();
+      const code = await button.locator('xpath=../pre').boundingBox();
+      expect(code!.x + code!.width, path).toBeLessThanOrEqual((await button.boundingBox())!.x);
+    }
+  });
+
   test(`a ruleset lists what it checks`, async () => {
     await using watched = await browser.open();
     const { page, wrong } = watched;
