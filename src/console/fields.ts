@@ -279,7 +279,7 @@ function kindOf(
   if (types.includes('boolean')) return 'check';
   if (schema['format'] === 'date-time') return 'date';
   const isLong = Number(schema['maxLength'] ?? 0) >= 1000 && !schema['pattern'] && !schema['minLength'];
-  return rows !== undefined || isLong ? 'text' : 'line';
+  return isLong ? 'text' : 'line';
 }
 
 function choicesOf(

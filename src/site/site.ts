@@ -3,7 +3,7 @@ import { extname, join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { OrganizationConfig } from '../config/organization-config.ts';
 import { RegistryError } from '../model/errors.ts';
-import { partsOf, contrastOf, leastContrast } from '../sites/model/theme.ts';
+import { contrastOf, inkOn, leastContrast, mixed } from '../sites/model/theme.ts';
 import type { AnswerCache } from '../registry/answer-cache.ts';
 import type { Registry } from '../registry/registry.ts';
 import { createAssets, type Assets } from './assets.ts';
@@ -21,10 +21,9 @@ export interface Brand {
 
 /** The background colors of pages and of raised boxes, as in `style.css`. */
 const grounds = { light: ['#fbfaf7', '#f3f1eb'], dark: ['#151613', '#272a25'] } as const;
-const inks = { light: '#ffffff', dark: '#10231f' } as const;
 
-/** How much of the accent is in the background of a tag, in percent. */
-const wash = 11;
+/** How much of the ground is in the background of a tag in the accent. */
+const wash = 0.89;
 
 /** The largest logo in bytes. It is loaded with every page of the organization. */
 const largestLogo = 100_000;
@@ -67,15 +66,8 @@ function assertReadable(org: string, scheme: string, color: string, ground: stri
   );
 }
 
-/** Text on a button in the accent. */
-function inkOn(color: string, scheme: 'light' | 'dark'): string {
-  return contrastOf(inks[scheme], color) >= leastContrast ? inks[scheme] : scheme === 'light' ? '#000000' : '#ffffff';
-}
-
 function washOf(color: string, scheme: 'light' | 'dark'): string {
-  const [own, ground] = [partsOf(color), partsOf(grounds[scheme][0])];
-  const mixed = own.map((value, index) => Math.round((value * wash + ground[index]! * (100 - wash)) / 100));
-  return `#${mixed.map((value) => value.toString(16).padStart(2, '0')).join('')}`;
+  return mixed(color, grounds[scheme][0], wash);
 }
 
 function readLogo(org: string, path: string): Uint8Array {

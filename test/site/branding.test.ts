@@ -20,7 +20,7 @@ test('an organization has a stylesheet of its colors and a logo, and others have
   expect(Buffer.from(assets.get('logo-acme.svg')!).toString()).toBe('<svg/>');
   const style = Buffer.from(assets.get('brand-acme.css')!).toString();
   expect(style).toMatch(
-    /^:root \{ --accent: light-dark\(#1b4fd8, #8fb0ff\); --accent-ink: light-dark\(#ffffff, #10231f\); --accent-wash: light-dark\(#[0-9a-f]{6}, #[0-9a-f]{6}\); \}\n$/,
+    /^:root \{ --accent: light-dark\(#1b4fd8, #8fb0ff\); --accent-ink: light-dark\(#ffffff, #000000\); --accent-wash: light-dark\(#[0-9a-f]{6}, #[0-9a-f]{6}\); \}\n$/,
   );
 });
 

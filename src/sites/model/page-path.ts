@@ -115,3 +115,9 @@ export function relativePath(from: string, to: string): string {
   const down = other.slice(shared).join('/');
   return up + down || './';
 }
+
+/** A title from the name of a file or folder: `first-steps` → `First steps`. */
+export function wordsOf(name: string): string {
+  const words = name.replaceAll(/[-_.]+/g, ' ').trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

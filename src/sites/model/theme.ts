@@ -39,9 +39,21 @@ export function luminanceOf(colour: string): number {
 }
 
 /** Red, green and blue of a colour, from 0 to 255. */
-export function partsOf(colour: string): number[] {
+function partsOf(colour: string): number[] {
   const digits = colour.length === 4 ? colour.slice(1).replaceAll(/./g, '$&$&') : colour.slice(1);
   return [0, 2, 4].map((at) => parseInt(digits.slice(at, at + 2), 16));
+}
+
+/** A colour with so much of another one in it: from 0 to 1. */
+export function mixed(colour: string, other: string, share: number): string {
+  const others = partsOf(other);
+  const parts = partsOf(colour).map((part, at) => Math.round(part * (1 - share) + others[at]! * share));
+  return `#${parts.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
+}
+
+/** Black or white, whichever is easier to read on a colour. */
+export function inkOn(colour: string): string {
+  return luminanceOf(colour) > 0.179 ? '#000000' : '#ffffff';
 }
 
 /** The grounds of light and of dark pages, as in `style.css`. */

@@ -4,7 +4,7 @@ import {
   deploymentsOf,
   listedPages,
 } from '../model/documentation-site.ts';
-import { routeOf } from '../model/page-path.ts';
+import { routeOf, wordsOf } from '../model/page-path.ts';
 import type { GrantedSite } from '../registry/read-site.ts';
 import { urlSet } from '../../site/discovery.ts';
 import { atomText } from '../../site/feeds.ts';
@@ -122,11 +122,6 @@ function treeOf(pages: DeploymentContents['pages'], folder: string, root: string
     (a, b) => Number(b.isFirst) - Number(a.isFirst) || a.order - b.order || (a.entry.title < b.entry.title ? -1 : 1),
   );
   return entries.map(({ entry }) => entry);
-}
-
-function wordsOf(name: string): string {
-  const words = name.replaceAll(/[-_.]+/g, ' ').trim();
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** The pages in the order of navigation, each once: those of no version first, then version by version. */

@@ -1,5 +1,5 @@
 import type { DeploymentContents } from '../model/documentation-site.ts';
-import { isColour, luminanceOf, partsOf } from '../model/theme.ts';
+import { inkOn, isColour, luminanceOf, mixed } from '../model/theme.ts';
 
 /**
  * The stylesheet of a site: colours and fonts, and nothing else. Whatever is not exactly a colour or
@@ -32,21 +32,14 @@ export function themeCss({ settings, files }: Pick<DeploymentContents, 'settings
 /** The accents of style.css, light and dark. */
 const usual = ['#0a6657', '#62cdb5'];
 
-/** Black or white, whichever is easier to read on a colour (WCAG 2, relative luminance). */
-function inkOn(colour: string): string {
-  return luminanceOf(colour) > 0.179 ? '#000000' : '#ffffff';
-}
-
 /** Luminance from which a colour is read on a dark page, also on its wash: 5.5 to 1 on the ground of style.css. */
 const readable = 0.27;
 
 /** A colour for dark pages: with as much white in it as makes it readable there. */
 function lighten(colour: string): string {
-  const parts = partsOf(colour);
   for (let white = 0; white < 1; white += 0.05) {
-    const mixed = parts.map((part) => Math.round(part + (255 - part) * white));
-    const color = `#${mixed.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
-    if (luminanceOf(color) >= readable) return color;
+    const lighter = mixed(colour, '#ffffff', white);
+    if (luminanceOf(lighter) >= readable) return lighter;
   }
   return '#ffffff';
 }

@@ -7,6 +7,7 @@ import {
   type RenderedPage,
   type SourcePage,
 } from '../model/source-page.ts';
+import { wordsOf } from '../model/page-path.ts';
 import { shorten } from '../../render/markdown.ts';
 import { type EmbedLine, programs } from './markup.ts';
 import {
@@ -143,9 +144,7 @@ function takeTitle(tokens: Tokens, page: PageState, { title }: FrontMatter): str
 /** `guide/first-steps.md` → `First steps`; `guide/index.md` → `Guide`. */
 function titleFromPath(path: string): string {
   const parts = path.slice(0, -'.md'.length).split('/');
-  const name = parts.at(-1) === 'index' ? (parts.at(-2) ?? 'Home') : parts.at(-1)!;
-  const words = name.replaceAll(/[-_.]+/g, ' ').trim();
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  return wordsOf(parts.at(-1) === 'index' ? (parts.at(-2) ?? 'Home') : parts.at(-1)!);
 }
 
 /** The tokens and lines between embeds. */
