@@ -74,7 +74,7 @@ async function sortFiles(
 }
 
 /** Files that are sent at once. A log joins them into a few entries. */
-const atOnce = 16;
+const atOnce = 64;
 
 /**
  * Sends the files of a folder: those that changed, and removes the others. Creates the site if it is
