@@ -4,7 +4,7 @@ import { objectOf } from '../render/json-value.ts';
 import { keywordOf } from './schema/keywords.ts';
 import { listedIn, type Schema } from './schema/schema-parts.ts';
 import { typesIn, viewOf, type SchemaView } from './schema/read-schema.ts';
-import type { Both, Effect, Fact, Unit, Walk } from './walk.ts';
+import { referencesIn, type Both, type Effect, type Fact, type Unit, type Walk } from './walk.ts';
 import type { Label, Side } from './side.ts';
 
 /** Compares schemas further below. `name`: those of a property; null: those of items. */
@@ -138,11 +138,16 @@ export function report(pair: Pair, judgement: Judgement, name: string, says: str
   });
 }
 
-/** All that a schema demands, without texts. Its properties are compared one by one, so only their names count. */
+/**
+ * All that a schema demands, without texts, and without definitions that its references lead to by a pointer, since they
+ * count with these. Its properties are compared one by one, so only their names count.
+ */
 function demandedBy({ flat, schema }: SchemaView): unknown {
+  const isHolder = (keyword: string, part: unknown) =>
+    /^(?:\$defs|definitions)$/.test(keyword) && [...referencesIn(part)].every((each) => each.startsWith('#/'));
   const parts = flat.parts.map(({ value }) =>
     Object.entries(value)
-      .filter(([keyword]) => keywordOf(keyword).compared !== 'text')
+      .filter(([keyword]) => keywordOf(keyword).compared !== 'text' && !isHolder(keyword, value))
       .map(([keyword, demand]) => [keyword, keyword === 'properties' ? Object.keys(objectOf(demand)).sort() : demand])
       .sort(([one], [other]) => (one! < other! ? -1 : 1)),
   );

@@ -532,6 +532,11 @@ describe('a fingerprint takes in what decides when a change counts', () => {
         refersTo({ minProperties: 9 }),
       ),
     ],
+    'a definition that an anchor leads to': [
+      taking(object),
+      taking({ ...object, dependentSchemas: { a: { $ref: '#D' } }, $defs: { D: { $anchor: 'D', minProperties: 1 } } }),
+      taking({ ...object, dependentSchemas: { a: { $ref: '#D' } }, $defs: { D: { $anchor: 'D', minProperties: 9 } } }),
+    ],
     'a schema that a mapping names': [
       giving({ oneOf: [{ type: 'string' }] }),
       giving(
@@ -573,5 +578,7 @@ describe('a fingerprint takes in what decides when a change counts', () => {
       );
     const [one] = prints({ ...schema('x', { type: 'string' }), minProperties: 1 });
     expect(prints({ ...schema('y', { type: 'string', title: 'B' }), minProperties: 1 })).toContain(one);
+    const $defs = { D: { description: 'Nothing refers to it.' } };
+    expect(prints({ ...schema('x', { type: 'string' }), minProperties: 1, $defs })).toContain(one);
   });
 });

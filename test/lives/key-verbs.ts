@@ -37,9 +37,11 @@ function expectedOfAll(rank: number): number[] {
 
 const aKey = (life: Life, draw: Draw) => draw.of(life.keys);
 
-/** Who makes or replaces a key instead of the administrator, now and then. */
-const aMaker = (life: Life, draw: Draw) =>
-  draw.chance(0.3) ? draw.of(life.keys.filter((key) => isGood(key, nextNow(life) + 600_000))) : undefined;
+/** Who makes or replaces a key instead of the administrator, now and then: often one that may do just that. */
+function aMaker(life: Life, draw: Draw): ModelKey | undefined {
+  const live = life.keys.filter((key) => isGood(key, nextNow(life) + 600_000));
+  return draw.of(draw.chance(0.4) ? live.filter(({ scopes: held }) => draw.chance(0.2) || held.includes('keys')) : []);
+}
 
 /** Only an administrator makes what lives longer than itself. */
 function makes(maker: ModelKey | undefined, made: Pick<ModelKey, 'scopes' | 'expiresAt'>): boolean {
