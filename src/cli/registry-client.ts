@@ -1,8 +1,9 @@
-import { RegistryError, type ErrorCode } from '../model/errors.ts';
+import { isRegistryError, RegistryError, type ErrorCode } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
 import { readFileSync, statSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { netrcFile, readEnvironment, userConfigFolder } from '../config/environment.ts';
 import { registryFault } from '../model/lock.ts';
 import { isObject, parseJson } from '../model/json.ts';
@@ -49,6 +50,8 @@ export interface RegistryAnswer {
   status: number;
   /** Empty if the response has no body. */
   body: Record<string, unknown>;
+  /** Seconds after which to ask again, if it says so. */
+  retryAfter?: number;
 }
 
 /** The header that names the organization for which a request is meant. */
@@ -80,9 +83,15 @@ export async function openRegistryAt(registry: string, org: string | null): Prom
   if (!readOpenTarget(registry).key)
     throw new RegistryError('malformed', 'Log in with `stele login`, or set STELE_KEY to an API key of that registry.');
   const organization = await organizationOfKey(registry, org);
-  return askingWith(async (method, path, body) =>
-    bodyIn(await askRegistry(registry, method, path, { org: organization, body })),
-  );
+  return askingWith(async (method, path, body) => {
+    const ask = async () => bodyIn(await askRegistry(registry, method, path, { org: organization, body }));
+    return ask().catch(async (error: unknown) => {
+      if (!isRegistryError(error, 'rate_limited') || error.retryAfter === undefined) throw error;
+      // A folder may have more files than a registry takes in a minute.
+      await delay(error.retryAfter * 1000);
+      return ask();
+    });
+  });
 }
 
 /** What asks the management API: of a running registry, or of the data folder. */
@@ -166,7 +175,8 @@ export async function askRegistry(
       `${url.origin} returned ${response.status} without a JSON body. Check that this is a Stele registry.`,
     );
   }
-  return { status: response.status, body: answered as Record<string, unknown> };
+  const retryAfter = Number(response.headers.get('retry-after'));
+  return { status: response.status, body: answered as Record<string, unknown>, ...(retryAfter > 0 && { retryAfter }) };
 }
 
 /** By status: what a refusal is to the one who asked. Others are about what was sent. */
@@ -188,11 +198,11 @@ export function bodyIn(answer: RegistryAnswer): RegistryAnswer['body'] {
 }
 
 /** Returns the error in a response (RFC 9457), with all its members. */
-function refusalIn({ status, body }: RegistryAnswer): RegistryError {
+function refusalIn({ status, body, retryAfter }: RegistryAnswer): RegistryError {
   const detail = String(body['detail'] ?? body['title'] ?? `The registry returned status ${status}.`);
   const problems = Array.isArray(body['problems']) ? (body['problems'] as Problem[]) : [];
   const code = status >= 500 ? 'unavailable' : (codes[status] ?? 'refused');
-  return new RegistryError(code, detail, { problems, extra: body });
+  return new RegistryError(code, detail, { problems, extra: body, ...(retryAfter && { retryAfter }) });
 }
 
 /** A key that `stele login` got, for one registry. */

@@ -35,7 +35,8 @@ async function openStub(answers: readonly [status: number, body: object][]) {
         return;
       }
       const [status, answer] = answers[asked.push({ what: `${request.method} ${request.url}`, body }) - 1]!;
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+      const wait = status === 429 && { 'retry-after': '1' };
+      response.writeHead(status, { 'content-type': 'application/json', ...wait }).end(JSON.stringify(answer));
     });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -56,6 +57,22 @@ test('sync over HTTP waits for the run, and prints its documents and its reposit
     'POST /v1/apis/pay/sync?wait=30',
     `GET /v1/apis/pay/syncs/${run.id}`,
   ]);
+});
+
+test('a registry that has had enough requests is asked once more, when it says', async () => {
+  const full = { detail: 'Too many requests: wait 1 s.' };
+  await using stub = await openStub([
+    [429, full],
+    [200, run],
+    [429, full],
+    [429, full],
+  ]);
+  const sync = () => runHere(['sync', '@acme/apis/pay', '--registry', stub.url], { env: { STELE_KEY: 'k' } });
+  const started = performance.now();
+  expect((await sync()).stderr).toContain('is synced at');
+  expect(performance.now() - started).toBeGreaterThan(990);
+  expect((await sync()).stderr).toContain('Too many requests: wait 1 s.');
+  expect(stub.asked).toHaveLength(4);
 });
 
 test('replay over HTTP sends a ruleset with the files that it extends', async () => {
