@@ -8,7 +8,7 @@ import { author, handbook, writeSite } from '../sites/server/site-world.ts';
 
 const hour = 60 * 60_000;
 
-beforeEach(() => void vi.useFakeTimers());
+beforeEach(() => void vi.useFakeTimers({ toNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
 afterEach(() => void vi.useRealTimers());
 
 test('a server collects garbage only if it is told to', () => {
