@@ -1,7 +1,15 @@
 import type { Principal } from '../model/access.ts';
 import { formatCoordinate, parseCoordinate, type Coordinate } from '../model/address.ts';
 import { closest, RegistryError } from '../model/errors.ts';
-import { chooseLatest, findVersion, isOffered, type Resource, type Status, type Version } from '../model/resource.ts';
+import {
+  chooseLatest,
+  coordinateOf,
+  findVersion,
+  isOffered,
+  type Resource,
+  type Status,
+  type Version,
+} from '../model/resource.ts';
 import type { Generation } from '../store/records.ts';
 import { updateRecord, type GuardOf } from './lives.ts';
 import { purgeVersion } from './purge.ts';
@@ -29,12 +37,10 @@ export async function changeStatus(
 ): Promise<{ generation: Generation<Resource>; version: Version }> {
   const since = registry.now().toISOString();
   const generation = await updateRecord(registry, coordinate, author, guard, (current) => {
-    const decided = decide(current, coordinate, label, status, since);
-    return (
-      decided && { next: decided, action: `${verbs[status.state]} ${versionOf(current, coordinate, label).label}` }
-    );
+    const decided = decide(current, label, status, since);
+    return decided && { next: decided, action: `${verbs[status.state]} ${versionOf(current, label).label}` };
   });
-  const version = versionOf(generation.value, coordinate, label);
+  const version = versionOf(generation.value, label);
   // Also if the version was withdrawn before: asking again finishes a purge that a crash
   // interrupted.
   if (version.status.state === 'withdrawn') await purgeVersion(registry, version.manifest);
@@ -45,23 +51,16 @@ export async function changeStatus(
 export function foreseeStatus(
   registry: Pick<Registry, 'now'>,
   resource: Resource,
-  coordinate: Coordinate,
   label: string,
   status: NewStatus,
 ): { next: Resource; version: Version } {
-  const next = decide(resource, coordinate, label, status, registry.now().toISOString()) ?? resource;
-  return { next, version: versionOf(next, coordinate, label) };
+  const next = decide(resource, label, status, registry.now().toISOString()) ?? resource;
+  return { next, version: versionOf(next, label) };
 }
 
 /** The resource after the change; null if it changes nothing. */
-function decide(
-  current: Resource,
-  coordinate: Coordinate,
-  label: string,
-  status: NewStatus,
-  since: string,
-): Resource | null {
-  const version = versionOf(current, coordinate, label);
+function decide(current: Resource, label: string, status: NewStatus, since: string): Resource | null {
+  const version = versionOf(current, label);
   if (isSame(version.status, status)) return null;
   if (version.status.state === 'withdrawn')
     throw new RegistryError('conflict', `Version ${version.label} was withdrawn and cannot be changed.`);
@@ -125,13 +124,11 @@ async function faultOf(
 
 const verbs = { active: 'reactivate', deprecated: 'deprecate', yanked: 'yank', withdrawn: 'withdraw' } as const;
 
-function versionOf(resource: Resource, coordinate: Coordinate, label: string): Version {
+function versionOf(resource: Resource, label: string): Version {
   const version = findVersion(resource, label);
   if (version) return version;
-  throw new RegistryError(
-    'not_found',
-    `${formatCoordinate(coordinate, { kind: 'version', version: label })} does not exist.`,
-  );
+  const name = formatCoordinate(coordinateOf(resource), { kind: 'version', version: label });
+  throw new RegistryError('not_found', `${name} does not exist.`);
 }
 
 function isSame(current: Status, status: NewStatus): boolean {

@@ -127,10 +127,7 @@ export const resourceOperations = {
       if (status.state === 'withdrawn') requireScope(call, 'admin');
       await assertReplacement(registry, principal, found.value, path['version']!, status);
       const label = path['version']!;
-      const guard = await requireToMove(
-        call,
-        (current) => foreseeStatus(registry, current, coordinate, label, status).next,
-      );
+      const guard = await requireToMove(call, (current) => foreseeStatus(registry, current, label, status).next);
       if (call.query['dryRun'] === true) return foresee(call, status);
       const { generation, version } = await changeStatus(registry, coordinate, label, status, author, guard);
       return answerRecord(versionRecord(context.url, generation.value, version), generation.generation);
@@ -157,9 +154,9 @@ export const undeleteOperations = operationsAbout('itself', {
 
 /** The answer that changing a version's status would give, and whom the change would affect. */
 async function foresee(call: ResourceCall, status: NewStatus): Promise<Answer> {
-  const { found, context, coordinate, path, registry } = call;
+  const { found, context, path, registry } = call;
   guardOf(call)(found);
-  const { next, version } = foreseeStatus(registry, found.value, coordinate, path['version']!, status);
+  const { next, version } = foreseeStatus(registry, found.value, path['version']!, status);
   const dependants = (await dependantsFor(call)).filter(({ uses }) => uses.version === version.label);
   const body = { ...versionRecord(context.url, next, version), dryRun: true, dependants: firstRecords(dependants) };
   return answerRecord(body, found.generation);
