@@ -68,7 +68,7 @@ export function schemaHtml(page: Page, schema: unknown, shown?: unknown): Html {
  * rows of its first level that it has in any case.
  */
 export function wholeSchemaHtml(page: Page, schema: unknown, room: Room, least = 0): Html {
-  const view = viewWithin(page, schema, undefined, room, least);
+  const view = viewWithin({ page, via: undefined, room }, schema, least);
   return markup`${typeHtml(page, view)}${below(page, view, 0, room, true)}`;
 }
 
@@ -82,14 +82,16 @@ interface ViewWithin extends SchemaView {
   folded: number;
 }
 
+/** Where a row or a group stands: below which references, how deep, and with what room. */
+interface Place {
+  page: Page;
+  via: ReadonlySet<string> | undefined;
+  depth: number;
+  room: Room;
+}
+
 /** Follows a named schema if there is room for its rows. */
-function viewWithin(
-  page: Page,
-  schema: unknown,
-  via: ReadonlySet<string> | undefined,
-  room: Room,
-  least = 0,
-): ViewWithin {
+function viewWithin({ page, via, room }: Omit<Place, 'depth'>, schema: unknown, least = 0): ViewWithin {
   if (!room.follows) return { ...viewSchema(page.schemas, schema, via), folded: 0 };
   const view = viewSchema(page.schemas, schema, via, true);
   if (!view.isFollowed) return { ...view, folded: 0 };
@@ -103,7 +105,7 @@ function viewWithin(
 
 /** One parameter or header as an `<li>`. */
 export function rowHtml(page: Page, row: SchemaRow, room: Room, beside: Beside): Html {
-  return line(page, row, undefined, 0, room, beside);
+  return line({ page, via: undefined, depth: 0, room }, row, beside);
 }
 
 /** What is shown in addition to the schema. */
@@ -116,15 +118,13 @@ interface Beside {
 const alone: Beside = { description: '', flags: [], extra: nothing };
 
 function line(
-  page: Page,
+  at: Place,
   { label, isRequired, schema }: SchemaRow,
-  via: ReadonlySet<string> | undefined,
-  depth: number,
-  room: Room,
   { description, flags, extra }: Beside = alone,
 ): Html {
+  const { page, depth, room } = at;
   room.rows--;
-  const view = viewWithin(page, schema, via, room);
+  const view = viewWithin(at, schema);
   const all = [...new Set([...(isRequired ? ['required'] : []), ...flags, ...view.flags])];
   const text = description !== '' && description !== view.description ? page.descriptions.brief(description) : nothing;
   return markup`<li>
@@ -136,16 +136,10 @@ function line(
  * An alternative. It unfolds in its place if there is something in it. Of a request each but the first has a sample of its own, for
  * which scripts exchange that of the first.
  */
-function option(
-  page: Page,
-  row: SchemaRow,
-  via: ReadonlySet<string>,
-  depth: number,
-  room: Room,
-  isOpen: boolean,
-): Html {
-  const view = viewWithin(page, row.schema, via, room);
-  if (view.groups.length === 0) return line(page, row, via, depth, room);
+function option(at: Place, row: SchemaRow, isOpen: boolean): Html {
+  const { page, depth, room } = at;
+  const view = viewWithin(at, row.schema);
+  if (view.groups.length === 0) return line(at, row);
   room.rows--;
   const inside = below(page, view, depth, room, true);
   const summary = markup`<summary>${nameOf(row.label, view)}${typeText(view)}</summary>`;
@@ -210,7 +204,7 @@ function below(page: Page, view: ViewWithin, depth: number, room: Room, isShown 
   const groups = view.groups.map((group, at) => {
     const share = shareOf(room, weights[at]! / waiting);
     waiting -= weights[at]!;
-    const html = groupHtml(page, group, view.via, depth, share, isShown);
+    const html = groupHtml({ page, via: view.via, depth, room: share }, group, isShown);
     giveBack(room, share);
     return html;
   });
@@ -227,30 +221,25 @@ function weightOf({ schema }: SchemaRow): number {
     : 1;
 }
 
-function groupHtml(
-  page: Page,
-  { heading, rows: all, more: cut }: SchemaGroup,
-  via: ReadonlySet<string>,
-  depth: number,
-  room: Room,
-  isShown: boolean,
-): Html {
+function groupHtml(at: Place, { heading, rows: all, more: cut }: SchemaGroup, isShown: boolean): Html {
+  const { depth, room } = at;
   if (depth >= deepest) return markup`<p class="more">Deeper levels are not shown.</p>`;
   const isProperties = heading === '';
   const isChoice = heading === 'One of' || heading === 'Any of';
   const rows = all.filter(({ schema }) => room.hides === null || !isObject(schema) || schema[room.hides] !== true);
-  const plain = plainItems(page, rows, via, room);
+  const plain = plainItems(at, rows);
   if (plain !== null) return plain;
   const lines: Html[] = [];
   let waiting = rows.reduce((sum, row) => sum + weightOf(row), 0);
-  for (const [at, row] of rows.entries()) {
+  for (const [index, row] of rows.entries()) {
     if (room.rows <= 0) break;
     const weight = weightOf(row);
     const share = shareOf(room, weight / waiting);
     waiting -= weight;
     if (share.rows <= 0) break;
-    const isFirst = at === 0 && depth < choicesOpen;
-    lines.push(isChoice ? option(page, row, via, depth + 1, share, isFirst) : line(page, row, via, depth + 1, share));
+    const isFirst = index === 0 && depth < choicesOpen;
+    const inside = { ...at, depth: depth + 1, room: share };
+    lines.push(isChoice ? option(inside, row, isFirst) : line(inside, row));
     giveBack(room, share);
   }
   const left = rows.length - lines.length + cut;
@@ -281,15 +270,10 @@ function groupHtml(
 }
 
 /** The description and limits of an array's items, if these have no members: no tree is needed. */
-function plainItems(
-  page: Page,
-  [row, ...others]: readonly SchemaRow[],
-  via: ReadonlySet<string>,
-  { follows }: Room,
-): Html | null {
+function plainItems({ page, via, room }: Place, [row, ...others]: readonly SchemaRow[]): Html | null {
   if (row === undefined || others.length > 0 || row.label === null) return null;
   if (!('text' in row.label) || row.label.text !== eachItem) return null;
-  const view = viewSchema(page.schemas, row.schema, via, follows);
+  const view = viewSchema(page.schemas, row.schema, via, room.follows);
   if (view.groups.length > 0 || view.title !== '' || view.flags.length > 0) return null;
   const limits = constraintsHtml(view);
   return markup`${page.descriptions.brief(view.description)}${
