@@ -160,15 +160,18 @@ function membersOf(
   const { side } = progress;
   const hidden = side === 'request' ? 'readOnly' : 'writeOnly';
   const properties = objectOf(schema['properties']);
-  const names = new Set(listOf(schema['required']).filter((name) => typeof name === 'string'));
   const takesOptional = hasRoom(depth, progress);
-  const isShown = ([name, one]: [string, unknown]) =>
-    (takesOptional || names.has(name)) &&
-    objectOf(one)[hidden] !== true &&
-    dereference(schemas.document, one)?.[hidden] !== true;
-  const all = new Map(entriesOf(properties).filter(isShown));
-  const isNeeded = (name: string) => all.has(name) || !Object.hasOwn(properties, name);
-  const needed = new Set([...names].filter(isNeeded).slice(0, 100));
+  // Hundreds of operations may have a schema of thousands.
+  const { all, needed } = schemas.once(schema, `members ${side} ${takesOptional}`, () => {
+    const names = new Set(listOf(schema['required']).filter((name) => typeof name === 'string'));
+    const isShown = ([name, one]: [string, unknown]) =>
+      (takesOptional || names.has(name)) &&
+      objectOf(one)[hidden] !== true &&
+      dereference(schemas.document, one)?.[hidden] !== true;
+    const shown = new Map(entriesOf(properties).filter(isShown));
+    const isNeeded = (name: string) => shown.has(name) || !Object.hasOwn(properties, name);
+    return { all: shown, needed: new Set([...names].filter(isNeeded).slice(0, 100)) };
+  });
   const isStrict = side === 'request' && needed.size > 0;
   const isPlain = !isChosen && conditions.every((keyword) => schema[keyword] === undefined);
   const room = isStrict ? Math.floor(maxMembers.request / (depth + 1)) - needed.size : maxMembers[side];
