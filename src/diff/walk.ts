@@ -230,7 +230,8 @@ function equal(before: unknown, after: unknown, spend: (steps: number) => void):
   }
 }
 
-function referencesAt(value: JsonObject, key: string): string[] {
+/** The references that a member of an object is, or has in a `discriminator`. */
+export function referencesAt(value: JsonObject, key: string): string[] {
   if (key === 'discriminator') {
     const { mapping, defaultMapping } = objectOf(value[key]);
     const targets = [...Object.values(objectOf(mapping)), defaultMapping].map(textOf).filter((target) => target !== '');

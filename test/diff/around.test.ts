@@ -629,6 +629,69 @@ describe('what OpenAPI 3 ignores', () => {
   ]);
 });
 
+describe('components that no operation uses', () => {
+  const of = (components: Json, rest: Json = {}) => api({}, { components, ...rest });
+  const schemas = (A: Json, more: Json = {}) => of({ schemas: { A, ...more } });
+  const refersTo = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+  const uses = (document: Json, schema: Json) => ({
+    ...document,
+    ...giving(schema),
+    components: document['components'],
+  });
+  run([
+    ['a schema', schemas(text), schemas({ type: 'integer' }), ['risky schema-type-changed']],
+    ['its texts', schemas(text), schemas({ ...text, description: 'A.' }), ['docs schema-description-changed']],
+    [
+      'one that only an extension names',
+      of({ schemas: { A: text } }, { 'x-all': refersTo('A') }),
+      of({ schemas: { A: { type: 'integer' } } }, { 'x-all': refersTo('A') }),
+      ['docs document-extension-changed', 'risky schema-type-changed'],
+    ],
+    [
+      'a parameter',
+      of({ parameters: { P: { name: 'a', in: 'query' } } }),
+      of({ parameters: { P: { name: 'b', in: 'query' } } }),
+      ['risky component-changed'],
+    ],
+    ['a response that came', of({}), of({ responses: { R: { description: 'R' } } }), ['safe component-added']],
+    [
+      'an example',
+      of({ examples: { E: { value: 1 } } }),
+      of({ examples: { E: { value: 2 } } }),
+      ['docs component-changed'],
+    ],
+    [
+      'what it refers to, where an operation uses that',
+      uses(schemas(refersTo('B'), { B: text }), refersTo('B')),
+      uses(schemas({ allOf: [refersTo('B')] }, { B: { type: 'integer' } }), refersTo('B')),
+      ['breaking response-schema-type-changed'],
+    ],
+    [
+      'of OpenAPI 2.0',
+      { swagger: '2.0', info, paths: {}, definitions: { A: text }, responses: { R: { description: 'R' } } },
+      {
+        swagger: '2.0',
+        info,
+        paths: {},
+        definitions: { A: { type: 'integer' } },
+        responses: { R: { description: 'S' } },
+      },
+      ['risky component-changed', 'risky schema-type-changed'],
+    ],
+  ]);
+
+  test('what stands beside a reference where that has no effect is told, and is no break', () => {
+    const beside = (enums: string[]) => ({
+      $schema: 'http://json-schema.org/draft-07/schema#',
+      properties: { a: { $ref: '#/definitions/a', enum: enums } },
+      definitions: { a: text },
+    });
+    expect(toldOf(compare(beside(['a', 'b']), beside(['a']), 'json-schema'))).toEqual([
+      'docs schema-beside-reference-changed',
+    ]);
+  });
+});
+
 describe('who may call', () => {
   const k = { k: { type: 'http', scheme: 'bearer' } };
   const of = (security: Json[], securitySchemes: Json = k) => api({ security }, { components: { securitySchemes } });

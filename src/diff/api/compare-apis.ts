@@ -1,10 +1,11 @@
 import type { JsonObject } from '../../model/json.ts';
-import { entriesOf, listOf, objectOf, textOf } from '../../render/json-value.ts';
+import { listOf, objectOf, textOf } from '../../render/json-value.ts';
 import { createTell, membersAt, reportPart, reportTexts } from './report-part.ts';
 import { pairOperations } from './pair-operations.ts';
+import { compareComponents } from './compare-components.ts';
 import { compareOperation } from './compare-operations.ts';
 import { placeAt, rootOf, type Side } from '../side.ts';
-import { quote, type Pointers } from '../report.ts';
+import { quote } from '../report.ts';
 import { textOfValue } from '../schema/read-schema.ts';
 import { createUnit, type Unit, type Walk } from '../walk.ts';
 
@@ -25,7 +26,9 @@ export function compareApis(walk: Walk): ComparedApis {
     compareOperation(walk, unit, pair);
     return { name: (pair.after ?? pair.before)!.name, unit };
   });
+  const factsOfUnused = compareComponents(walk, root);
   walk.finish();
+  root.facts.push(...factsOfUnused());
   return { walk, root, operations };
 }
 
@@ -51,7 +54,6 @@ function compareHeads(walk: Walk, root: Unit): void {
   reportTexts(walk, root, roots, { subject: 'The document', role: 'document', keys: ['externalDocs'] });
   compareReading(walk, root);
   compareTags(walk, root);
-  compareNames(walk, root);
 }
 
 /** Compares by which name other documents refer to this one, and by which rules its schemas are read. */
@@ -85,22 +87,4 @@ function compareTags(walk: Walk, root: Unit): void {
     else if (!old.has(name)) tell('docs', 'added', 'was added');
     else if (current.get(name) !== old.get(name)) tell('docs', 'changed', 'is described in another way');
   }
-}
-
-/** Schemas that came or went. What they contain is compared where operations use them. */
-function compareNames(walk: Walk, root: Unit): void {
-  const folder = (document: JsonObject) =>
-    document['swagger'] === undefined ? ['components', 'schemas'] : ['definitions'];
-  const [old, current] = [walk.before, walk.after].map((side) => {
-    const place = placeAt(side, folder(side.document));
-    return new Map(entriesOf(place?.value).map(([name]) => [name, place!.pointer]));
-  });
-  const tellOf = (name: string, at: Pointers) =>
-    createTell(root, { code: 'schema', subject: `Schema ${quote(JSON.stringify(name))}`, at });
-  for (const [name, pointer] of old!)
-    if (!current!.has(name))
-      tellOf(name, { before: `${pointer}/${name}`, after: null })('safe', 'removed', 'was removed', name);
-  for (const [name, pointer] of current!)
-    if (!old!.has(name))
-      tellOf(name, { before: null, after: `${pointer}/${name}` })('safe', 'added', 'was added', null, name);
 }

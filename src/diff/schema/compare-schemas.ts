@@ -14,6 +14,7 @@ import { compareDemands } from './compare-demands.ts';
 import { compareEvaluated, compareObjects, isNamed } from './compare-objects.ts';
 import { compareUnions, isWrapped } from './compare-unions.ts';
 import {
+  addFact,
   createPair,
   report,
   type Below,
@@ -32,7 +33,7 @@ import { deref, keyOf, type Schema, statedIn, limitOf, multipleIn, type Limit } 
 import { type SchemaView, textOfValue, viewOf } from './read-schema.ts';
 import { childrenOf, type Place, memberOf } from '../side.ts';
 import { createUnit, type Unit, type Walk } from '../walk.ts';
-import { textOf } from '../../render/json-value.ts';
+import { objectOf, textOf } from '../../render/json-value.ts';
 import { isObject } from '../../model/json.ts';
 import { judgeSunset } from '../sunset.ts';
 import { isText, keywordOf, keywordsCompared } from './keywords.ts';
@@ -150,6 +151,7 @@ const alone = { isBranch: false, isHarmless: false, beside: [[], []] } as const;
 /** Null: they are the same. */
 function compareBelow(given: Parameters<typeof createPair>[0], before: Schema, after: Schema): Unit | null {
   const { walk, unit: parent, direction, isBranch, isHarmless, beside } = given;
+  compareIgnored(walk, parent, before[0], after[0]);
   const old = before.map((place) => deref(walk.before, place));
   const current = after.map((place) => deref(walk.after, place));
   if (old.length === current.length && old.every((place, at) => isSame(walk, place, current[at]!))) return null;
@@ -167,6 +169,24 @@ function compareBelow(given: Parameters<typeof createPair>[0], before: Schema, a
       excluded: (one, other) => compareBelow({ ...alone, walk, unit: createUnit(), direction: 'both' }, one, other),
     });
   });
+}
+
+/** Tells of what stands beside a reference where its dialect ignores that. */
+function compareIgnored(
+  { before: { dialect }, after: { dialect: other } }: Walk,
+  unit: Unit,
+  before?: Place,
+  after?: Place,
+): void {
+  if (dialect.hasSiblings || other.hasSiblings || !before || !after) return;
+  const [old, current] = [objectOf(before.value), objectOf(after.value)];
+  if (old['$ref'] === undefined || current['$ref'] === undefined) return;
+  if (textOfValue({ ...old, $ref: '' }) === textOfValue({ ...current, $ref: '' })) return;
+  const message =
+    'What stands beside a "$ref" was changed; it has no effect in this version of JSON Schema or OpenAPI.';
+  const pointers = { before: before.pointer, after: after.pointer };
+  const code = 'schema-beside-reference-changed';
+  addFact(unit, { verdict: 'docs', code, message, before: null, after: null, pointers, direction: null });
 }
 
 /** What describes a property, or items, beside a pair. */

@@ -1,0 +1,117 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '../../model/json.ts';
+import { holdsOf } from '../../model/openapi-shape.ts';
+import { compareSchemas } from '../schema/compare-schemas.ts';
+import { childrenOf, memberOf, membersOf, placeAt, rootOf, targetOf, type Place, type Side } from '../side.ts';
+import { quote, type Pointers } from '../report.ts';
+import { createUnit, factsBelow, referencesAt, type Fact, type Unit, type Walk } from '../walk.ts';
+import { createTell } from './report-part.ts';
+
+/** What a component is called, by its folder. Those of security are compared where operations need them. */
+const nouns: Readonly<Record<string, string>> = {
+  schemas: 'Schema',
+  definitions: 'Schema',
+  parameters: 'Parameter',
+  responses: 'Response',
+  headers: 'Header',
+  requestBodies: 'Request body',
+  examples: 'Example',
+  links: 'Link',
+  callbacks: 'Callback',
+  pathItems: 'Path item',
+  mediaTypes: 'Media type',
+};
+
+interface Component extends Place {
+  noun: string;
+  name: string;
+}
+
+/**
+ * Compares what has a name: what came or went, and what no operation of either document uses. Other documents may refer
+ * to it, so whether that breaks somebody is not known here. Returns what tells of such schemas once the walk is finished.
+ */
+export function compareComponents(walk: Walk, root: Unit): () => Fact[] {
+  const [old, current] = [componentsOf(walk.before), componentsOf(walk.after)];
+  const unused = createUnit();
+  const used = [walk.before, walk.after].map((side) => {
+    let pointers: Set<string> | undefined;
+    return (pointer: string | null) => pointer !== null && (pointers ??= pointersUsed(side)).has(pointer);
+  });
+  for (const key of new Set([...old.keys(), ...current.keys()])) {
+    const [before, after] = [old.get(key), current.get(key)];
+    const { noun, name } = (after ?? before)!;
+    const at = { before: before?.pointer ?? null, after: after?.pointer ?? null };
+    const isSchema = noun === 'Schema';
+    if (before && after && isDeepStrictEqual(before.value, after.value)) continue;
+    const isUsed = used[0]!(at.before) || used[1]!(at.after);
+    if (isUsed && (!isSchema || (before && after))) continue;
+    const code = isSchema ? 'schema' : 'component';
+    const tell = createTell(root, { code, subject: `${noun} ${quote(JSON.stringify(name))}`, at });
+    if (!after) tell('safe', 'removed', 'was removed', name);
+    else if (!before) tell('safe', 'added', 'was added', null, name);
+    else if (isSchema) compareSchemas(walk, unused, 'both', [before], [after]);
+    else tell(noun === 'Example' ? 'docs' : 'risky', 'changed', `was changed; ${unusedSays}`);
+  }
+  const isOfUsed = ({ before, after }: Pointers) =>
+    [before, after].some((pointer, at) =>
+      used[at]!(/^(?:\/components)?\/[^/]+\/[^/]+/.exec(pointer ?? '')?.[0] ?? null),
+    );
+  return () =>
+    factsBelow(walk, unused)
+      .filter(({ pointers }) => !isOfUsed(pointers))
+      .map((fact) => ({
+        ...fact,
+        verdict: fact.verdict === 'breaking' || fact.verdict === 'unknown' ? 'risky' : fact.verdict,
+        message: `${fact.message.replace(/\.$/, '')}; ${unusedSays}.`,
+      }));
+}
+
+const unusedSays = 'no operation uses it, and other documents may refer to it';
+
+/** The components of a document by folder and name. */
+function componentsOf(side: Side): Map<string, Component> {
+  const holder = side.dialect.name === '2.0' ? rootOf(side) : placeAt(side, ['components']);
+  const folders = Object.entries(nouns).flatMap(([folder, noun]) => {
+    const place = holder && memberOf(side, holder, folder);
+    return place === null ? [] : membersOf(side, place).map((member) => ({ folder, noun, member }));
+  });
+  return new Map(
+    folders.map(({ folder, noun, member: [name, place] }) => [
+      `${noun} ${folder === 'definitions' ? 'schemas' : folder} ${name}`,
+      { ...place, noun, name },
+    ]),
+  );
+}
+
+/** The pointers of all that operations lead to, and of what these stand in. */
+function pointersUsed(side: Side): Set<string> {
+  const isOld = side.dialect.name === '2.0';
+  const { components: _, definitions: __, parameters, responses, ...operations } = side.document;
+  const references = new Set(referencesFrom(isOld ? operations : { ...operations, parameters, responses }, isOld));
+  const pointers = new Set<string>();
+  for (const reference of references) {
+    const target = targetOf(side, reference);
+    if (target === null) continue;
+    for (let { pointer } = target; pointer !== ''; pointer = pointer.slice(0, pointer.lastIndexOf('/')))
+      pointers.add(pointer);
+    for (const next of referencesFrom(target.value, isOld)) references.add(next);
+    for (const { pointer } of childrenOf(side, target)) references.add(`#${pointer}`);
+  }
+  return pointers;
+}
+
+/** The references in a node, but for those in extensions, which say nothing of data. */
+function* referencesFrom(node: unknown, isOld: boolean): Generator<string> {
+  const stack: [value: unknown, within: string | null][] = [[node, null]];
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    const [value, within] = next;
+    if (Array.isArray(value)) stack.push(...value.map((item): [unknown, null] => [item, null]));
+    if (!isObject(value)) continue;
+    for (const [key, member] of Object.entries(value)) {
+      if (within === null) yield* referencesAt(value, key);
+      const holds = holdsOf(within, key, member, isOld);
+      if (holds === 'map' || holds === 'node') stack.push([member, holds === 'map' ? key : null]);
+    }
+  }
+}
