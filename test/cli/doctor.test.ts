@@ -69,6 +69,7 @@ describe('stele doctor', () => {
     const made = await runHere(['keys', 'create', '--org', 'acme', '--name', 'a', '--scope', 'admin'], { cwd });
     await runHere(['publish', 'api.yaml', '@acme/apis/pay'], { cwd });
     stele = await serveStele([], { cwd });
+    await expect.poll(async () => (await fetch(`${stele.url}/readyz`)).status).toBe(200);
     const closed = createServer().listen(0, '127.0.0.1');
     await once(closed, 'listening');
     const { port } = closed.address() as AddressInfo;
