@@ -4,6 +4,7 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DoctorCheck } from '../../src/cli/setup/checks.ts';
 import { serveStele, type Serving } from '../e2e/stele.ts';
@@ -69,7 +70,7 @@ describe('stele doctor', () => {
     const made = await runHere(['keys', 'create', '--org', 'acme', '--name', 'a', '--scope', 'admin'], { cwd });
     await runHere(['publish', 'api.yaml', '@acme/apis/pay'], { cwd });
     stele = await serveStele([], { cwd });
-    await expect.poll(async () => (await fetch(`${stele.url}/readyz`)).status).toBe(200);
+    while (!(await fetch(`${stele.url}/readyz`)).ok) await delay(100);
     const closed = createServer().listen(0, '127.0.0.1');
     await once(closed, 'listening');
     const { port } = closed.address() as AddressInfo;
