@@ -4,12 +4,14 @@
  *
  *   node scripts/pictures.ts [--peers folder/node_modules] [--out docs] [--only look/]
  *
- * The folder has `redoc`, `@scalar/api-reference` and `swagger-ui-dist` of npm.
+ * The folder has `redoc`, `@scalar/api-reference` and `swagger-ui-dist` of npm. Of `reference-largest.jpg` only what shows Stele is made
+ * anew: the rows below it are Redoc and Scalar, which take minutes for these documents.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { chromium, type Page } from 'playwright-core';
 import { argv, echo } from 'zx';
 import { chromiumArgs, executablePath } from '../test/e2e/browser/chromium.ts';
@@ -81,6 +83,7 @@ await picture(
   narrow,
 );
 await picture('reference-stele-head-narrow.jpg', `${site.url}/@acme/apis/train`, '.intro', narrow);
+if ('reference-largest'.startsWith(only)) await pictureLargest();
 if (peers !== '') {
   const payment = 'tag/Payments/operation/create-booking-payment';
   await picture('reference-redoc.jpg', `${elsewhere}/redoc#${payment}`, `[id="${payment}"]`, wide);
@@ -110,6 +113,41 @@ function pageWith(body: string) {
   return { type: 'text/html', body: () => `<!doctype html><html lang="en"><meta charset="utf-8"><body>${body}` };
 }
 
+/** One operation of each of three large documents, side by side. */
+async function pictureLargest(): Promise<void> {
+  const largest = [
+    { slug: 'github', file: 'api.github.com.json.gz', operation: 'issues/create' },
+    { slug: 'zoom', file: 'zoom-us-oneline.json.gz', operation: 'meetingCreate' },
+    { slug: 'plaid', file: 'plaid-2020-09-14.yml.gz', operation: 'linkTokenCreate' },
+  ];
+  const wideTiles: Buffer[] = [];
+  const narrowTiles: Buffer[] = [];
+  for (const { slug, file, operation } of largest) {
+    const text = gunzipSync(readFileSync(join(corpus, 'huge', file))).toString();
+    await site.publish(`@acme/apis/${slug}`, file.slice(0, -3), text);
+    const at = `${site.url}/@acme/apis/${slug}#operation/${operation.replace('/', '-')}`;
+    wideTiles.push(await shot(at, '.try-it', screen, 'light', { type: 'png' }));
+    narrowTiles.push(await shot(at, '.try-it', narrow, 'dark', { type: 'png' }));
+  }
+  const before = readFileSync(join(out, 'reference-largest.jpg'));
+  await compose('reference-largest.jpg', { width: 1950, height: 1219 }, wideTiles, before);
+  await compose('reference-largest-narrow.jpg', { width: 3 * narrow.width, height: narrow.height }, narrowTiles);
+}
+
+/** Pictures in a row, at the top of another one. */
+async function compose(file: string, viewport: typeof wide, row: readonly Buffer[], under?: Buffer): Promise<void> {
+  const page = await browser.newPage({ viewport });
+  const sourceOf = (bytes: Buffer, type: string) => `data:image/${type};base64,${bytes.toString('base64')}`;
+  const images = row.map((bytes) => `<img style="width:33.333%" src="${sourceOf(bytes, 'png')}">`).join('');
+  const ground = under === undefined ? '' : `background:url(${sourceOf(under, 'jpeg')})`;
+  await page.setContent(
+    `<body style="margin:0;height:${viewport.height}px;${ground}"><div style="display:flex">${images}`,
+  );
+  await page.screenshot({ path: join(out, file), type: 'jpeg', quality: 75 });
+  await page.close();
+  echo(file);
+}
+
 /** The first screen at an address, once what is looked for is there and nothing moves any more. */
 async function picture(
   file: string,
@@ -119,6 +157,17 @@ async function picture(
   colorScheme: 'light' | 'dark' = 'light',
 ): Promise<void> {
   if (!file.startsWith(only)) return;
+  await shot(url, ready, viewport, colorScheme, { path: join(out, file), type: 'jpeg', quality: 70 });
+  echo(file);
+}
+
+async function shot(
+  url: string,
+  ready: string,
+  viewport: typeof wide,
+  colorScheme: 'light' | 'dark',
+  how: Parameters<Page['screenshot']>[0],
+): Promise<Buffer> {
   const page: Page = await browser.newPage({ viewport, colorScheme });
   do await page.goto(url);
   while ((await page.content()).includes('data-reload'));
@@ -126,7 +175,7 @@ async function picture(
   await page.evaluate(`document.fonts.ready`);
   await page.waitForLoadState('networkidle');
   await page.waitForTimeout(1500);
-  await page.screenshot({ path: join(out, file), type: 'jpeg', quality: 70 });
+  const bytes = await page.screenshot(how);
   await page.close();
-  echo(file);
+  return bytes;
 }
