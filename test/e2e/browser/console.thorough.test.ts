@@ -50,6 +50,14 @@ test.skipIf(executablePath === undefined)(
     expect(await page.getByRole('link', { name: 'Manage' }).isVisible()).toBe(true);
     expect(await seriousFindings(page)).toEqual([]);
 
+    // A column is as wide as its words, and a row leads somewhere as a whole.
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto(`${url}/console/acme`);
+    const row = page.locator('.part tbody tr', { hasText: 'Payments' });
+    expect((await row.locator('a').first().boundingBox())!.height).toBeLessThan(32);
+    await row.click({ position: { x: 500, y: 15 } });
+    await page.waitForURL('**/console/acme/apis/payments');
+
     await using other = await browser.open();
     await other.page.goto(url);
     expect(await other.page.evaluate('localStorage.length')).toBe(0);

@@ -183,6 +183,17 @@ describe.skipIf(!canRun)(`every other page${whySkipped}`, () => {
     }
   });
 
+  test('on dark pages a panel is lighter than the ground, and what stands in one lighter still', async () => {
+    await using watched = await browser.open({ colorScheme: 'dark' });
+    await watched.page.goto(site.url);
+    const lights = await watched.page.evaluate<number[]>(`['--ground', '--panel', '--raised'].map((name) => {
+      document.body.style.background = 'var(' + name + ')';
+      return getComputedStyle(document.body).backgroundColor.match(/\\d+/g).reduce((sum, part) => sum + Number(part), 0);
+    })`);
+    expect(lights[1]! - lights[0]!).toBeGreaterThan(20);
+    expect(lights[2]! - lights[1]!).toBeGreaterThan(20);
+  });
+
   test(`a ruleset lists what it checks`, async () => {
     await using watched = await browser.open();
     const { page, wrong } = watched;
