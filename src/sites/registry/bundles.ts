@@ -37,11 +37,18 @@ export function bundlePieces(pieces: readonly Uint8Array[]): Bundled {
 }
 
 /** The bytes at a place. */
-export async function readPlace(
-  registry: Pick<Registry, 'objects'>,
-  { bundle: digest, at, size }: BundlePlace,
-): Promise<Uint8Array> {
-  return (await readObject(registry, digest)).subarray(at, at + size);
+export async function readPlace(registry: Pick<Registry, 'objects'>, place: BundlePlace): Promise<Uint8Array> {
+  return (await readPlaces(registry, [place]))[0]!;
+}
+
+/** The bytes at several places. Each bundle is read once. */
+export function readPlaces(registry: Pick<Registry, 'objects'>, places: readonly BundlePlace[]): Promise<Uint8Array[]> {
+  const bundles = new Map<Digest, Promise<Uint8Array>>();
+  return Promise.all(
+    places.map(async ({ bundle: digest, at, size }) =>
+      (await bundles.getOrInsertComputed(digest, () => readObject(registry, digest))).subarray(at, at + size),
+    ),
+  );
 }
 
 /** A deployment's bytes besides its bundles, ready to be stored. */

@@ -19,7 +19,7 @@ import { readObject } from '../../registry/stored.ts';
 import { withRoom } from '../../registry/maintenance/quotas.ts';
 import type { Author, Registry } from '../../registry/registry.ts';
 import { storeMendable } from '../../registry/purge.ts';
-import { readPlace, buildDeployment, readContents } from './bundles.ts';
+import { readPlaces, buildDeployment, readContents } from './bundles.ts';
 import { findEditable, listDrafts } from './drafts.ts';
 import { makeDeployment, type MadeDeployment, type SiteFiles, resolveEmbed } from './make-deployment.ts';
 import { findSite, updateRecord } from '../../registry/lives.ts';
@@ -193,7 +193,11 @@ export async function sentFiles(registry: Registry, site: SiteName): Promise<Sit
       source,
       place: { bundle, at, size },
     })),
-    read: (paths) => Promise.all(paths.map((path) => readPlace(registry, drafts.get(path)!))),
+    read: (paths) =>
+      readPlaces(
+        registry,
+        paths.map((path) => drafts.get(path)!),
+      ),
     origin: null,
   };
 }
