@@ -235,9 +235,7 @@ export async function isShortVersion(registry: Registry, version: Version): Prom
 }
 
 async function lengthOf(registry: Registry, versions: readonly Version[]): Promise<'short' | 'long'> {
-  const sizes = versions.map(async (version) => {
-    return (await documentOf(registry, version)).size;
-  });
-  const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  const documents = await Promise.all(versions.map((version) => documentOf(registry, version)));
+  const bytes = documents.reduce((sum, { size }) => sum + size, 0);
   return versions.length > 0 && isShortWork(bytes) ? 'short' : 'long';
 }
