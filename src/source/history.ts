@@ -73,7 +73,7 @@ export async function readWriters(
   if (!ok || !bounds.ok) return null;
   const texts = [...split(stdout)].map((each) => each.toString());
   return Array.from({ length: Math.floor(texts.length / 5) }, (_, at) => {
-    const [author, email, committer, address, message = ''] = texts.slice(at * 5);
+    const [author, email, committer, address, message = ''] = texts.slice(at * 5, at * 5 + 5);
     const others = message.matchAll(/^co-authored-by:([^<\n]*)<([^>\n]*)>/gim).map(([, name, mail]) => [name, mail]);
     return [[author, email], [committer, address], ...others].map(([name, mail]) => personFrom(name!, mail!));
   });
