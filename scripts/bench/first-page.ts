@@ -1,6 +1,6 @@
 /**
  * How long the first reader of a page waits, for twenty documents of the corpus below 100 KB: right after each was published, right
- * after a start with an empty cache, one after the other and all at once, and the same beside a busy loop on each processor. Says
+ * after a start with an empty cache, when `/readyz` says so, one after the other and all at once, and the same beside a busy loop on each processor. Says
  * which documents are not there within 200 ms, and whether any reader sees "One moment".
  *
  *   node scripts/bench/first-page.ts [--documents 20] [--corpus ../shared/corpus/openapi]
@@ -9,6 +9,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { argv, echo } from 'zx';
 import { runStele, serveStele } from '../../test/e2e/stele.ts';
 import { quantile } from '../load/quantile.ts';
@@ -68,6 +69,7 @@ async function restarted(what: string, ask: () => Promise<number[]>): Promise<vo
   await server.stop();
   await rm(join(root, 'data/cache/derived'), { recursive: true, force: true });
   server = await serveStele(common);
+  while (!(await fetch(`${server.url}/readyz`)).ok) await delay(10);
   show(what, await ask());
 }
 
