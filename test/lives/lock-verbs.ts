@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseLock } from '../../src/model/lock.ts';
+import { publicLogOf } from '../../src/registry/transparency/public-log.ts';
 import { run } from './command-verbs.ts';
 import type { Draw } from './draw.ts';
 import type { Life, Verbs } from './life.ts';
@@ -86,6 +87,9 @@ export const lockVerbs: Verbs = {
       return {
         says: 'stele update',
         async ask() {
+          const { nodes, turn } = life.world;
+          // It goes back from what was yanked only once the public log says so.
+          await (await publicLogOf(nodes[turn % nodes.length]!.registry))!.update();
           await inRepository(life, 'update');
           return locked(life);
         },
