@@ -16,7 +16,7 @@ export function codeFrame(lines: readonly string[], { line, column }: { line: nu
   const from = Math.max(0, column - 1 - widest / 2);
   const shown: string[] = [];
   for (let number = first; number <= last; number++) {
-    const piece = cut(lines[number - 1]!, from);
+    const piece = cut(lines[number - 1]!, number === line ? from : 0);
     const gutter = `${number === line ? '>' : ' '} ${String(number).padStart(width)} |`;
     shown.push(`  ${gutter} ${piece}`.trimEnd());
     if (number === line)
