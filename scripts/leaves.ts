@@ -38,12 +38,14 @@ const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document
     'What stands in a path is always sent, a body has no name, and a text has no parts.',
   ],
   [/\/variables\/[^/]+\/default$/, 'A value that is not listed is not valid.'],
-  [/^\/(?:components|definitions|parameters|responses|securityDefinitions)(?:\/|$)/, 'It may be reached by nothing.'],
+  [/^\/(?:components\/securitySchemes|securityDefinitions)(?:\/|$)/, 'It may be needed by nothing.'],
   [/./, 'What stands beside a reference does not count; since 3.1, in a schema it does, and a description elsewhere.', isBesideReference],
   [/^\/servers(?:\/|$)/, 'Every path has servers of its own.', ({ paths }) => Object.values(paths as Json).every((item) => (item as Json)['servers'])],
   [/\/(?:maximum|minimum)$/, 'No multiple is between the two.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['multipleOf'] !== undefined],
   [/^\/paths\/[^/]+\/parameters\/\d+(?:\/|$)/, 'Every operation has its own parameter of this name.', isReplaced],
   [/\/items\/collectionFormat$/, 'Only lists are written as lists.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['type'] !== 'array'],
+  [/./, 'What is only written is in no response.', isOnlyWritten],
+  [/\/additionalProperties$/, 'Lists have no members.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['type'] === 'array'],
   [/\/responses\/.*\/readOnly$/, 'What is read may be read.'],
   [/\/parameters\/\d+(?:\/|$)/, 'What a document says of these headers is ignored.', isIgnored],
   [/\/parameters\/\d+\/\$ref$/, 'What stands in a path is always sent.', (document, keys) => (follow(document, nodeAt(document, keys.slice(0, -1))) as Json)['in'] === 'path'],
@@ -53,14 +55,16 @@ const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document
 const usual: readonly (readonly [member: RegExp, why: string, isIt?: (document: Json, keys: string[]) => boolean])[] = [
   [/^(?:openapi|swagger|info|paths) /, 'Without it, it is no document.'],
   [/^\w+ \[\]$|^(?:schema|items|additionalProperties|headers|content|callbacks|links|properties|encoding) \{\}$/, 'It says nothing.'],
-  [/^(?:deprecated|uniqueItems|required|nullable|readOnly|writeOnly|allowReserved|allowEmptyValue|exclusive\w+) false$/, 'It is so without it.'],
+  [/^(?:deprecated|uniqueItems|required|nullable|readOnly|writeOnly|allowReserved|allowEmptyValue|exclusive\w+) false$|^additionalProperties true$/, 'It is so without it.'],
   [/^(?:schemes \["https"\]|0 "https"|style "(?:form|simple)"|collectionFormat "csv")$/, 'It is so without it.'],
   [/^(?:contentType |\w+ \{(?:"\w+":\{)?"contentType":)"application\/json"/, 'Objects in forms are JSON without it.'],
   [/^type /, 'What is listed beside it has this type.', (document, keys) => ['enum', 'const'].some((key) => key in (nodeAt(document, keys.slice(0, -1)) as Json))],
+  [/^type /, 'Another part of `allOf` says it of the same place.', isSaidBeside],
   [/^type "string"/, 'What stands in a path is a text.', isInPath],
   [/^(?:schema|\$ref) /, 'It refers to what allows everything.', (document, keys) => Object.keys(follow(document, nodeAt(document, keys.at(-1) === '$ref' ? keys.slice(0, -1) : keys)) as Json).length === 0],
   [/^servers /, 'The document has the same.', (document, keys) => JSON.stringify(nodeAt(document, keys)) === JSON.stringify(document['servers'])],
   [/^\d+ \{/, 'Another part of the same list says the same, or the path.', isSaidTwice],
+  [/^\$ref /, 'Another part of the same list says the same.', (document, keys) => isSaidTwice(document, keys.slice(0, -1))],
   [/^parameters \[/, 'Every operation has its own, or the path has the same.', (document, keys) => keys.length < 5 && (nodeAt(document, keys) as unknown[]).every((_, at) => (keys.length === 3 ? isReplaced : isSaidTwice)(document, [...keys, String(at)]))],
 ]; // prettier-ignore
 
@@ -78,6 +82,13 @@ function isSaidTwice(document: Json, keys: string[]): boolean {
   return [...parts, ...(ofPath ?? [])].some((one) => textOf(one) === textOf(nodeAt(document, keys)));
 } // prettier-ignore
 
+/** Whether another part of the `allOf` around it has the same there. */
+function isSaidBeside(document: Json, keys: string[]): boolean {
+  const at = keys.lastIndexOf('allOf');
+  const others = at < 0 ? [] : (nodeAt(document, keys.slice(0, at + 1)) as unknown[]).toSpliced(Number(keys[at + 1]), 1);
+  return others.some((one) => nodeAt(follow(document, one) as Json, keys.slice(at + 2)) === nodeAt(document, keys));
+} // prettier-ignore
+
 /** Words that a specification lists, where any other one makes a document that is not published. */
 const words: Readonly<Record<string, readonly string[]>> = {
   type: ['string', 'integer', 'number', 'boolean', 'array', 'object'],
@@ -91,6 +102,10 @@ function isIgnored(document: Json, keys: string[]): boolean {
   const at = keys.lastIndexOf('parameters');
   const { in: where, name } = follow(document, nodeAt(document, keys.slice(0, at + 2))) as Json;
   return where === 'header' && /^(?:accept|content-type|authorization)$/i.test(String(name));
+}
+
+function isOnlyWritten(document: Json, keys: string[]): boolean {
+  return keys.some((_, at) => (nodeAt(document, keys.slice(0, at)) as Json | undefined)?.['writeOnly'] === true);
 }
 
 function isBesideReference(document: Json, keys: string[]): boolean {
