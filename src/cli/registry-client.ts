@@ -86,13 +86,17 @@ export async function openRegistryAt(registry: string, org: string | null): Prom
   return askingWith(async (method, path, body) => {
     const ask = async () => bodyIn(await askRegistry(registry, method, path, { org: organization, body }));
     return ask().catch(async (error: unknown) => {
-      if (!isRegistryError(error, 'rate_limited') || error.retryAfter === undefined) throw error;
+      const { retryAfter = Infinity } = isRegistryError(error, 'rate_limited') ? error : {};
+      if (retryAfter > longestWait) throw error;
       // A folder may have more files than a registry takes in a minute.
-      await delay(error.retryAfter * 1000);
+      await delay(retryAfter * 1000);
       return ask();
     });
   });
 }
+
+/** Seconds that a command waits for a registry that takes no more requests for now. */
+const longestWait = 120;
 
 /** What asks the management API: of a running registry, or of the data folder. */
 export type Client = ReturnType<typeof askingWith>;
@@ -141,8 +145,7 @@ export async function organizationOfKey(registry: string, wanted: string | null)
 
 /**
  * Asks a registry. `org`: the organization that it is about. `key`: in place of the user's; null: none. `body`: bytes
- * as they are, or what becomes JSON. Rejects with
- * `unreachable` as `Client.demand`.
+ * as they are, or what becomes JSON. Rejects with `unreachable` as `Client.demand`.
  */
 export async function askRegistry(
   registry: string,

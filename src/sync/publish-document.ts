@@ -47,9 +47,10 @@ export async function refusable<T>(work: () => Promise<T>): Promise<T | { refusa
   }
 }
 
+/** What became of a document, as a run tells it. */
 export type End = Pick<RunDocument, 'outcome' | 'label' | 'report' | 'detail'>;
 
-/** What became of a document. `detail`: why it was not published. */
+/** The end of a publish. `detail`: why nothing was published, in words that every reader of the resource may see. */
 export async function endOf(registry: Registry, result: PublishResult): Promise<End> {
   const detail = await detailOf(registry, result);
   return result.outcome === 'rejected'

@@ -4,6 +4,7 @@ import PQueue from 'p-queue';
 import { isSandboxLost } from '../compile/compile.ts';
 import { parseCoordinate } from '../model/address.ts';
 import { approvalsRef, type Held } from '../model/approval.ts';
+import { findResource } from '../registry/lives.ts';
 import {
   documentAt,
   isInStep,
@@ -67,7 +68,7 @@ async function syncBranch(syncing: Syncing, commit: string): Promise<Progress> {
     registry.log('warn', 'document', { run: run.id, path, resource, outcome, label, detail });
     await endHeld(registry, parseCoordinate(resource!)!.coordinate, ({ source }) => source === 'branch');
   }
-  await endUnread(registry, repository.org, planned);
+  await endUnread(registry, repository, planned);
   // When `stele.yaml` is invalid, no document is read. Recording that stops every later sync from
   // trying again.
   const held = isRefused ? await Array.fromAsync(outdatedDocuments(registry, repository)) : [];
@@ -96,12 +97,15 @@ async function syncBranch(syncing: Syncing, commit: string): Promise<Progress> {
 }
 
 /** Ends what is held of the branch where tags are published now, and of tags where the branch is. */
-async function endUnread(registry: Registry, org: string, planned: readonly Planned[]): Promise<void> {
+async function endUnread(registry: Registry, repository: Repository, planned: readonly Planned[]): Promise<void> {
   const plans = new Map(planned.map((document) => [approvalsRef(document.coordinate), document]));
-  for await (const name of registry.refs.list(`approvals/${org}/`)) {
+  for await (const name of registry.refs.list(`approvals/${repository.org}/`)) {
     const plan = plans.get(name);
-    const isUnread = ({ source }: Held) => (plan?.tags === null ? source.startsWith('tag ') : source === 'branch');
-    if (plan !== undefined) await endHeld(registry, plan.coordinate, isUnread);
+    const connection = plan && (await findResource(registry, plan.coordinate))?.connection;
+    // The name may be that of another repository, or of another branch.
+    if (connection?.repository !== repository.url || connection.branch !== repository.branch) continue;
+    const isUnread = ({ source }: Held) => (plan!.tags === null ? source.startsWith('tag ') : source === 'branch');
+    await endHeld(registry, plan!.coordinate, isUnread);
   }
 }
 

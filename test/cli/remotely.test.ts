@@ -35,7 +35,7 @@ async function openStub(answers: readonly [status: number, body: object][]) {
         return;
       }
       const [status, answer] = answers[asked.push({ what: `${request.method} ${request.url}`, body }) - 1]!;
-      const wait = status === 429 && { 'retry-after': '1' };
+      const wait = status === 429 && { 'retry-after': `${(answer as { wait?: string }).wait ?? 1}` };
       response.writeHead(status, { 'content-type': 'application/json', ...wait }).end(JSON.stringify(answer));
     });
   }).listen(0, '127.0.0.1');
@@ -66,6 +66,8 @@ test('a registry that has had enough requests is asked once more, when it says',
     [200, run],
     [429, full],
     [429, full],
+    [429, { ...full, wait: '86400' }],
+    [429, { ...full, wait: '1e300' }],
   ]);
   const sync = () => runHere(['sync', '@acme/apis/pay', '--registry', stub.url], { env: { STELE_KEY: 'k' } });
   const started = performance.now();
@@ -73,6 +75,11 @@ test('a registry that has had enough requests is asked once more, when it says',
   expect(performance.now() - started).toBeGreaterThan(990);
   expect((await sync()).stderr).toContain('Too many requests: wait 1 s.');
   expect(stub.asked).toHaveLength(4);
+  // A registry may say anything.
+  for (const asked of [5, 6]) {
+    expect((await sync()).stderr).toContain('Too many requests');
+    expect(stub.asked).toHaveLength(asked);
+  }
 });
 
 test('replay over HTTP sends a ruleset with the files that it extends', async () => {

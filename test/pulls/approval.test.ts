@@ -13,14 +13,15 @@ import { createKey } from '../../src/registry/keys/keys.ts';
 import { openPreview } from '../../src/registry/preview.ts';
 import { changeStatus } from '../../src/registry/change-version.ts';
 import { publish } from '../../src/registry/publish.ts';
-import { listRepositories } from '../../src/sync/follow.ts';
+import { repositoryId } from '../../src/model/connection.ts';
+import { follow, listRepositories } from '../../src/sync/follow.ts';
 import { importHistory } from '../../src/sync/import/import-repository.ts';
 import type { Registry } from '../../src/registry/registry.ts';
 import { readJson, readManifestOf } from '../../src/registry/stored.ts';
 import { verify } from '../../src/registry/verify.ts';
 import { shareCompiler } from '../compile/shared-compiler.ts';
 import { snapshotOf } from '../registry/world.ts';
-import { id as repository, open, seven, url, waitFor } from './pulls-scene.ts';
+import { followed, id as repository, open, seven, url, waitFor } from './pulls-scene.ts';
 
 const ann = { name: 'Ann Lee', email: 'ann@acme.test' };
 const bob = { name: 'Bob Ray', email: 'bob@acme.test' };
@@ -530,6 +531,20 @@ describe('a breaking change of a resource that wants approval', () => {
     source.push(url, files(', onConflict: revise'), byAnn);
     await sync();
     expect([await sources(), await labels()]).toEqual([['branch'], ['1.0.0']]);
+  });
+
+  test('is still held when another repository lists its name with tags', async () => {
+    const { registry, source, queue, sync, held } = await scene();
+    source.push(url, { 'stele.yaml': settings, 'pay.yaml': breaks }, byAnn);
+    await sync();
+    const other = 'https://git.test/acme/other.git';
+    const files = { 'stele.yaml': settings.replace(' }', ", slug: pay, tags: 'v*' }"), 'pay.yaml': breaks };
+    source.push(other, files, byAnn);
+    await follow(registry, 'acme', { ...followed, url: other });
+    await (
+      await queue.request('acme', repositoryId(other, null), 'manual')
+    ).done;
+    expect(await held()).toHaveLength(1);
   });
 
   test('that is uploaded is not approved by who made the key', async () => {

@@ -55,6 +55,16 @@ export function api(version: string, more = ''): string {
   return `openapi: 3.1.0\ninfo: {title: Pay, version: ${version}}\n${more}`;
 }
 
+/** How `acme` follows the repository. */
+export const followed = {
+  url,
+  branch: null,
+  credential: 'git',
+  discover: '',
+  visibility: 'public',
+  validation: 'lenient',
+} as const;
+
 /** Organization `acme` follows one repository on a host in memory. */
 export async function open(options: PullsOptions = {}, user: UserConfig = {}, compiler?: Registry['compiler']) {
   const host = createFakeHost();
@@ -66,8 +76,7 @@ export async function open(options: PullsOptions = {}, user: UserConfig = {}, co
   };
   const created = createWorld(config, null, [host]);
   const world = { ...created, registry: { ...created.registry, ...(compiler && { compiler }) } };
-  const given = { url, branch: null, credential: 'git', visibility: 'public', validation: 'lenient' } as const;
-  await follow(world.registry, 'acme', { ...given, discover: '' });
+  await follow(world.registry, 'acme', followed);
   const queue = createSyncQueue(world.registry, (registry, report) => createPulls(registry, report, options));
   const state = async () => (await world.registry.refs.read<PullCheck>(pullRef('acme', id, seven)))?.value ?? null;
   return {

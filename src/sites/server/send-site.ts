@@ -76,7 +76,7 @@ export async function sendOf(read: SiteRead, path: string | null): Promise<void>
   redirect(read, placed.base + target);
 }
 
-/** Does the work. Where it finds nothing, people get the page of the site that says so; `view` null: there is no site. */
+/** Runs the work. Where it finds nothing, browsers get the site's own page for that. `view` null: there is no site. */
 export async function orAbsentPage(
   read: Omit<ReadRequest, 'principal'>,
   view: SiteView | null,
