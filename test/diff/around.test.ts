@@ -631,7 +631,7 @@ describe('what OpenAPI 3 ignores', () => {
 
 describe('components that no operation uses', () => {
   const of = (components: Json, rest: Json = {}) => api({}, { components, ...rest });
-  const schemas = (A: Json, more: Json = {}) => of({ schemas: { A, ...more } });
+  const schemas = (A: Json, more: Json = {}, rest: Json = {}) => of({ schemas: { A, ...more } }, rest);
   const refersTo = (name: string) => ({ $ref: `#/components/schemas/${name}` });
   const uses = (document: Json, schema: Json) => ({
     ...document,
@@ -679,6 +679,19 @@ describe('components that no operation uses', () => {
       ['risky component-changed', 'risky schema-type-changed'],
     ],
   ]);
+
+  test('in a document with a very long list, or a schema that is referred to in many spellings', () => {
+    const long = (type: string) =>
+      schemas({ type }, {}, { tags: Array.from({ length: 150_000 }, () => ({ name: 'a' })) });
+    expect(toldOf(compare(long('string'), long('integer')))).toEqual(['risky schema-type-changed']);
+    const wide = { properties: Object.fromEntries(Array.from({ length: 2000 }, (_, n) => [`p${n}`, text])) };
+    const spelled = (n: number) => [...'ABCDEFGH'].map((name, at) => ((n >> at) & 1 ? `%${name.charCodeAt(0).toString(16)}` : name)).join(''); // prettier-ignore
+    const many = (type: string) => ({
+      ...schemas({ type }, { ABCDEFGH: wide }),
+      paths: { '/a': { get: { responses: ok, parameters: Array.from({ length: 256 }, (_, n) => ({ name: `p${n}`, in: 'query', schema: refersTo(spelled(n)) })) } } }, // prettier-ignore
+    });
+    expect(toldOf(compare(many('string'), many('integer')))).toEqual(['risky schema-type-changed']);
+  });
 
   test('what stands beside a reference where that has no effect is told, and is no break', () => {
     const beside = (enums: string[]) => ({

@@ -36,7 +36,7 @@ export function compareComponents(walk: Walk, root: Unit): () => Fact[] {
   const unused = createUnit();
   const used = [walk.before, walk.after].map((side) => {
     let pointers: Set<string> | undefined;
-    return (pointer: string | null) => pointer !== null && (pointers ??= pointersUsed(side)).has(pointer);
+    return (pointer: string | null) => pointer !== null && (pointers ??= pointersUsed(walk, side)).has(pointer);
   });
   for (const key of new Set([...old.keys(), ...current.keys()])) {
     const [before, after] = [old.get(key), current.get(key)];
@@ -85,18 +85,26 @@ function componentsOf(side: Side): Map<string, Component> {
 }
 
 /** The pointers of all that operations lead to, and of what these stand in. */
-function pointersUsed(side: Side): Set<string> {
+function pointersUsed({ spend }: Walk, side: Side): Set<string> {
   const isOld = side.dialect.name === '2.0';
   const { components: _, definitions: __, parameters, responses, ...operations } = side.document;
-  const references = new Set(referencesFrom(isOld ? operations : { ...operations, parameters, responses }, isOld));
   const pointers = new Set<string>();
+  const read = new Set<string>();
+  const references = new Set(referencesFrom(isOld ? operations : { ...operations, parameters, responses }, isOld));
   for (const reference of references) {
+    spend(1);
     const target = targetOf(side, reference);
     if (target === null) continue;
-    for (let { pointer } = target; pointer !== ''; pointer = pointer.slice(0, pointer.lastIndexOf('/')))
+    let isRead = false;
+    for (let { pointer } = target; pointer !== ''; pointer = pointer.slice(0, pointer.lastIndexOf('/'))) {
       pointers.add(pointer);
-    for (const next of referencesFrom(target.value, isOld)) references.add(next);
+      isRead ||= read.has(pointer);
+    }
     for (const { pointer } of childrenOf(side, target)) references.add(`#${pointer}`);
+    // What it stands in was read with all of its references.
+    if (isRead) continue;
+    read.add(target.pointer);
+    for (const next of referencesFrom(target.value, isOld)) references.add(next);
   }
   return pointers;
 }
@@ -106,7 +114,7 @@ function* referencesFrom(node: unknown, isOld: boolean): Generator<string> {
   const stack: [value: unknown, within: string | null][] = [[node, null]];
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     const [value, within] = next;
-    if (Array.isArray(value)) stack.push(...value.map((item): [unknown, null] => [item, null]));
+    if (Array.isArray(value)) for (const item of value) stack.push([item, null]);
     if (!isObject(value)) continue;
     for (const [key, member] of Object.entries(value)) {
       if (within === null) yield* referencesAt(value, key);
