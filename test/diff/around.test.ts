@@ -685,7 +685,7 @@ describe('components that no operation uses', () => {
       schemas({ type }, {}, { tags: Array.from({ length: 150_000 }, () => ({ name: 'a' })) });
     expect(toldOf(compare(long('string'), long('integer')))).toEqual(['risky schema-type-changed']);
     const wide = { properties: Object.fromEntries(Array.from({ length: 2000 }, (_, n) => [`p${n}`, text])) };
-    const spelled = (n: number) => [...'ABCDEFGH'].map((name, at) => ((n >> at) & 1 ? `%${name.charCodeAt(0).toString(16)}` : name)).join(''); // prettier-ignore
+    const spelled = (n: number) => [...'ABCDEFGH'].map((name, bit) => ((n >> bit) & 1 ? `%${name.charCodeAt(0).toString(16)}` : name)).join(''); // prettier-ignore
     const many = (type: string) => ({
       ...schemas({ type }, { ABCDEFGH: wide }),
       paths: { '/a': { get: { responses: ok, parameters: Array.from({ length: 256 }, (_, n) => ({ name: `p${n}`, in: 'query', schema: refersTo(spelled(n)) })) } } }, // prettier-ignore
