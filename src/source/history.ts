@@ -66,7 +66,7 @@ export async function readWriters(
       revisions,
     );
   const files = await withFormer(paths, (all) =>
-    log(all, '--full-diff', '--no-renames', '--raw', '--no-abbrev', '--format=%H %ct'),
+    log(all, '-m', '--full-diff', '--no-renames', '--raw', '--no-abbrev', '--format=%H %ct %P'),
   );
   if (files === null) return null;
   const { ok, stdout } = await log(files, '--format=%an%x00%ae%x00%cn%x00%ce%x00%B');
@@ -93,26 +93,35 @@ async function withFormer(
     const before = all.size;
     const { ok, stdout } = await log(all);
     if (!ok) return null;
-    for (const { files } of parseHistory(stdout))
-      if ([...files].some(([path, blob]) => blob !== null && all.has(path)))
-        for (const [path, blob] of files) if (blob === null && /\.(?:json|ya?ml)$/i.test(path)) all.add(path);
+    // A merge is there once for each parent from which it differs, and wrote what no parent has so.
+    const isWritten = (path: string, sides: readonly ParsedCommit[]) =>
+      sides.length === sides[0]!.parents && sides.every(({ files }) => files.get(path));
+    for (const sides of Map.groupBy(parseHistory(stdout), ({ commit }) => commit).values())
+      if (all.values().some((path) => isWritten(path, sides)))
+        for (const [path, blob] of sides.flatMap(({ files }) => [...files]))
+          if (blob === null && /\.(?:json|ya?ml)$/i.test(path)) all.add(path);
     if (all.size === before) break;
   }
   return all;
 }
 
+/** `parents`: how many it has; 1 where it has none. Known where the format has them. */
+type ParsedCommit = HistoryCommit & { parents: number };
+
 /**
- * Parses the output of `git log --raw -z`: `<id> <seconds>` NUL for each commit, then for each
- * change `:<mode> <mode> <id> <id> <status>` NUL, its path NUL, and after a move the new path NUL.
- * Skips the paths that `parseTree` skips.
+ * Parses the output of `git log --raw -z`: `<id> <seconds>`, its parents or nothing, and NUL for each
+ * commit, then for each change `:<mode> <mode> <id> <id> <status>` NUL, its path NUL, and after a move
+ * the new path NUL. Skips the paths that `parseTree` skips.
  */
-function parseHistory(output: Buffer): HistoryCommit[] {
-  const commits: (HistoryCommit & { files: Map<string, string | null>; moves: Map<string, string> })[] = [];
+function parseHistory(output: Buffer): ParsedCommit[] {
+  const commits: (ParsedCommit & { files: Map<string, string | null>; moves: Map<string, string> })[] = [];
   const tokens = split(output);
   for (let token = tokens.next(); !token.done; token = tokens.next()) {
-    const [first = '', second = '', oldId = '', newId = '', status = ''] = token.value.toString('latin1').split(' ');
+    const words = token.value.toString('latin1').split(' ');
+    const [first = '', second = '', oldId = '', newId = '', status = ''] = words;
     if (!first.trimStart().startsWith(':')) {
-      commits.push({ commit: first, committedAt: parseSeconds(second), files: new Map(), moves: new Map() });
+      const about = { commit: first, committedAt: parseSeconds(second), parents: words.length - 2 };
+      commits.push({ ...about, files: new Map(), moves: new Map() });
       continue;
     }
     const isMove = status.startsWith('R');

@@ -166,6 +166,28 @@ export function testHistory(open: () => Promise<SourceWorld>): void {
       expect(await since('b.yaml')).toEqual(['Eve']);
     });
 
+    test('says who changed files under names that they lost in a merge, and nobody of what a merge only brings', async () => {
+      const { source, repository, remote } = await open();
+      const write = (name: string, branch: string, files: Record<string, string | null>, parent?: string) =>
+        repository.commit({ by: `${name} <${name}@acme.test>`, branch, files, ...(parent && { parent }) });
+      const first = write('Ann', 'main', { 'a.yaml': 'one\n', 'b.yaml': 'one\n', 'other.yaml': 'one\n' });
+      write('Bob', 'side', { 'a.yaml': null, 'between.yaml': 'one\n' }, first);
+      const side = write('Cid', 'side', { 'between.yaml': 'two\n' });
+      const moved = write('Eve', 'tree', { 'a.yaml': null, 'c.yaml': 'two\n' }, first);
+      const main = write('Dan', 'main', { 'd.md': 'one\n' });
+      const merged = merge(repository, `${moved}^{tree}`, main, side);
+      write('Fay', 'work', { 'other.yaml': null }, merged);
+      const work = write('Fay', 'work', { 'b.yaml': 'two\n' });
+      write('Gil', 'main', { 'e.yaml': 'one\n', 'other.yaml': 'two\n' }, merged);
+      const tip = merge(repository, `${work}^{tree}`, repository.git('rev-parse', 'main'), work);
+      repository.setBranch('main', tip);
+      const snapshot = await source.snapshot(remote('main'), tip);
+      const since = async (...paths: string[]) =>
+        [...new Set((await snapshot.writers!(first, paths))!.map(({ name }) => name))].sort();
+      expect(await since('c.yaml')).toEqual(['Bob', 'Cid', 'T']);
+      expect(await since('b.yaml')).toEqual(['Fay', 'T']);
+    });
+
     test('says who merged away what a file had before the commit since which writers are asked for', async () => {
       const { source, repository, remote } = await open();
       const first = repository.commit({ files: { 'a.yaml': 'one\n' } });
