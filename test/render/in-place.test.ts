@@ -47,6 +47,20 @@ test('the parts of allOf are one list of fields, and say which are required', ()
   expect(html).not.toContain('All of');
 });
 
+test('what parts of allOf limit twice is shown as the stricter limit, and both patterns', () => {
+  const html = operationOf(
+    {
+      Name: { type: 'string', minLength: 3, maxLength: 10, pattern: '^a' },
+      Short: { allOf: [ref('Name'), { minLength: 1, maxLength: 20, pattern: 'b$' }] },
+      Most: { allOf: [{ type: 'integer', maximum: 9 }, { maximum: 5 }, { minimum: 1 }, { minimum: 0 }] },
+    },
+    { properties: { name: ref('Short'), most: ref('Most') } },
+  );
+  expect(html).toContain('3 to 10 characters');
+  for (const pattern of ['^a', 'b$']) expect(html).toContain(`pattern <code>${pattern}</code>`);
+  expect(html).toContain('1 to 5');
+});
+
 test('a reference with words beside it is that schema, also as allOf', () => {
   const html = operationOf(
     { A: { properties: { inner: text } } },

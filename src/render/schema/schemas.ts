@@ -1,4 +1,5 @@
 import { type JsonObject, isObject, typeNameOf } from '../../model/json.ts';
+import { isNumeric } from '../../model/exact-numbers.ts';
 import { entriesOf, objectOf, pointerKeys, createOnce, type Once, listOf, textOf, dereference } from '../json-value.ts';
 
 /** The named schemas of a document, and the targets of references. */
@@ -189,6 +190,15 @@ const ofOnePart = new Set(
   ),
 );
 
+/** Keywords that two parts of `allOf` may state, and that no one value says. */
+const allHold = new Set(['oneOf', 'anyOf', 'pattern']);
+
+/** What holds where two parts of `allOf` limit the same; else the later one. */
+function stricter(key: string, before: unknown, after: unknown): unknown {
+  if (!isNumeric(before) || !isNumeric(after) || !/^(?:m|exclusiveM)(?:ax|in)/.test(key)) return after;
+  return before > after === /^(?:min|exclusiveMin)/.test(key) ? before : after;
+}
+
 function mergeAllOf(
   schemas: Schemas,
   schema: JsonObject,
@@ -240,9 +250,10 @@ function mergeAllOf(
     for (const name of listOf(part['required']).slice(0, maxMembers)) required.add(name);
     for (const [key, member] of entriesOf(part)) {
       if (key === 'properties' || key === 'required' || ofOnePart.has(key) || key.startsWith('x-')) continue;
-      const list = key === 'oneOf' || key === 'anyOf' ? members.get(key) : undefined;
-      if (list !== undefined && list !== member) rest.push({ [key]: member });
-      else members.set(key, member);
+      const before = members.get(key);
+      const isListed = before !== undefined && before !== member && allHold.has(key);
+      if (isListed) rest.push({ [key]: member });
+      else members.set(key, stricter(key, before, member));
     }
   }
 
