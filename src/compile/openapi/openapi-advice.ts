@@ -69,15 +69,23 @@ function advisePaths(document: Document): void {
     for (const [path, item] of entriesOf(root[group])) {
       const pointer = joinPointer('', group, path);
       const target = resolve(root, item, pointer);
-      if (target === null || !isObject(target.value)) continue;
+      if (!isObject(item) || !isObject(target?.value)) continue;
+      // What stands beside a reference belongs to the path, too.
+      const items =
+        target.value === item
+          ? [{ value: item, pointer }]
+          : [
+              { value: item, pointer },
+              { ...target, value: target.value },
+            ];
       if (group === 'paths') {
         const shape = path.replace(/\{[^{}]*\}/g, '{}');
         const twin = shapes.getOrInsert(shape, path);
         if (twin !== path && shape.includes('{}'))
           note('paths-identical', pointer, `The paths "${twin}" and "${path}" match the same URLs.`, 'key');
       }
-      const shared = parametersOf(document, target.value, target.pointer);
-      for (const [at, operation] of operationsIn(target.value, target.pointer)) {
+      const shared = items.flatMap((one) => parametersOf(document, one.value, one.pointer));
+      for (const [at, operation] of items.flatMap((one) => [...operationsIn(one.value, one.pointer)])) {
         if (!isObject(operation)) continue;
         adviseOperation(document, operation, at, shared, group === 'paths' ? path : null);
         if (document.looks++ > maxVisits) return;

@@ -75,6 +75,18 @@ components:
   });
 });
 
+it('what stands beside the reference of a path is advised on, too', async () => {
+  const { lines } = await run({
+    'a.yaml': `${head('3.1.0')}paths:\n  /a/{id}: {$ref: "#/components/pathItems/a", ${get('operationId: a')}}\ncomponents:\n  pathItems: {a: {parameters: [{name: other, in: path, required: true, schema: {}}], post: {operationId: a, responses: {default: {description: ok}}}}}\n`,
+  });
+  expect(lines.map((line) => line.split(' ')[2])).toEqual([
+    'path-parameter-missing:',
+    'path-parameter-unused:',
+    'path-parameter-missing:',
+    'operation-id-twice:',
+  ]);
+});
+
 it('nothing in a list of security requirements is taken for a schema', () => {
   const requirement = new Proxy({}, { ownKeys: () => expect.unreachable('It was looked at.') });
   const notes: string[] = [];
