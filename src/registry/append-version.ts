@@ -138,17 +138,14 @@ export type Appended =
   | { outcome: 'published' | 'unchanged'; resource: Resource; version: Version }
   | { outcome: 'conflict'; detail: string; label: string; suggestion: string | null };
 
-/**
- * The resource after the draft is published to it. `stored` null: its bytes are not, so it cannot be
- * a new version, and the result is null if it would be one.
- */
+/** The resource after the draft is published to it. `stored`: its bytes; default: none, to foresee how that ends. */
 export function appendDraft(
   registry: Registry,
   request: PublishRequest,
   current: Resource | null,
   draft: Draft,
-  stored: StoredVersion | null,
-): Appended | null {
+  stored: StoredVersion = { manifest: draft.content, bytes: 0, changes: null },
+): Appended {
   const { connection, snapshot } = request;
   const named = current === null ? createFor(registry, request, draft.title) : withTitle(current, draft.title);
   const resource = connection === undefined ? named : { ...named, connection };
@@ -159,7 +156,6 @@ export function appendDraft(
     const next = connection === undefined ? resource : withBranchAt(resource, label);
     return { outcome: 'unchanged', resource: next, version: findVersion(next, label)! };
   }
-  if (stored === null) return null;
   const { label } = placed;
   const { manifest, bytes, changes } = stored;
   const { content, stated, problems, dependencies } = draft;
@@ -197,9 +193,9 @@ export async function appendVersion(
   await registry.refs.update<Resource>(resourceRef(request.coordinate), (generation) => {
     const current = generation?.value ?? null;
     assertTarget(current, request);
-    const appended = appendDraft(registry, request, current, draft, stored);
-    const isHeld = appended?.outcome === 'published' && !mayPublish(current, appended.version.label);
-    result = isHeld ? null : appended;
+    const appended = appendDraft(registry, request, current, draft, stored ?? undefined);
+    const isNew = appended.outcome === 'published';
+    result = isNew && !(stored && mayPublish(current, appended.version.label)) ? null : appended;
     // An earlier attempt of the same request published it, but its answer was lost.
     const isDone = generation?.operation !== undefined && generation.operation === request.author.operation;
     if (isDone && result?.outcome === 'unchanged') {
@@ -212,7 +208,8 @@ export async function appendVersion(
   return result;
 }
 
-type Changed = Extract<Appended, { resource: Resource }>;
+/** What an append that is no conflict leads to. */
+export type Changed = Extract<Appended, { resource: Resource }>;
 
 /** Whether an unchanged version also leaves the connection and the branch's version as they were. */
 function isAsBefore({ outcome, resource }: Changed, before: Resource | null): boolean {
@@ -227,13 +224,13 @@ function actionOf({ outcome, resource, version }: Changed, before: Resource | nu
 }
 
 /** What to do with new content. */
-export type Placed =
+type Placed =
   | { outcome: 'published'; label: string }
   | { outcome: 'unchanged'; version: Version }
   | { outcome: 'conflict'; detail: string; label: string; suggestion: string | null };
 
 /** The label that a draft gets in a resource (design §7), or why it gets none. Pure. */
-export function placeDraft(resource: Resource, request: PublishRequest, draft: Draft): Placed {
+function placeDraft(resource: Resource, request: PublishRequest, draft: Draft): Placed {
   const { version, isTag = false, onConflict, isPast = false, snapshot } = request;
   const asked = version ?? (draft.stated === null ? null : labelFromVersion(draft.stated));
   if (asked === null) {

@@ -15,9 +15,9 @@ import {
   appendVersion,
   createFor,
   isHistory,
-  placeDraft,
   readTarget,
   type Appended,
+  type Changed,
   type Draft,
   type Next,
   type Publication,
@@ -48,7 +48,7 @@ import { rulesetState, resolveRuleset } from './gate/ruleset-gate.ts';
 import { compareForeseen, type Compared } from './compare-versions.ts';
 import { whyNotMoveLatest } from './gate/compatibility.ts';
 import { defaultVisibility, policyOf } from './gate/policy.ts';
-import { compileBare, judge, nextOf } from './gate/judge.ts';
+import { compileBare, judge } from './gate/judge.ts';
 import type { NextVersion } from './graph/impact.ts';
 import { compileGated } from './gate/compile-document.ts';
 import { withRoom } from './maintenance/quotas.ts';
@@ -117,6 +117,7 @@ async function publishOnce(registry: Registry, request: PublishRequest): Promise
   const given = await resolveRuleset(registry, resource.org, policy.ruleset);
   const ruleset = given && rulesetState(given);
   const publication = { registry, request, existing, policy };
+  const told = (by: Compiled) => ({ report: by.report, compiled: by, ruleset });
 
   const compiled = await compileGated(registry, request, resource, policy, given);
   const isAccepted = compiled.artifact !== null;
@@ -124,26 +125,24 @@ async function publishOnce(registry: Registry, request: PublishRequest): Promise
   if (readable === null) return reject(registry, request, compiled, ruleset, null);
 
   const draft = await draftOf(request, readable);
-  const placed = placeDraft(resource, request, draft);
-  if (placed.outcome === 'conflict' && isAccepted) return { ...placed, report: compiled.report, compiled, ruleset };
-
-  // A branch that goes back to a version of equal rank makes that the latest.
-  const back =
-    existing && policy.approval === 'required' ? appendDraft(registry, request, existing, draft, null) : null;
-  const kept = back?.outcome === 'unchanged' ? await whyNotMove(registry, existing!, back) : null;
-  if (kept !== null) return { ...kept, report: compiled.report, compiled, ruleset };
-
-  const judged = await judge(publication, { placed, draft }, readable);
-  const isNew = placed.outcome !== 'unchanged';
-  const next = isNew ? nextOf(publication, draft) : null;
-  // A label of another kind can make another version than the new one the latest.
-  const isOther = existing !== null && next !== null && next.resource.latest !== next.version.label;
-  const moved = isOther ? await whyNotMove(registry, existing, next) : null;
-  if (moved !== null) return { ...moved, report: judged.report, compiled: judged, ruleset };
-  if (isNew && (!isAccepted || isBlocking(judged.report))) return reject(registry, request, judged, ruleset, next);
+  const foreseen = appendDraft(registry, request, existing, draft);
+  if (foreseen.outcome === 'conflict') {
+    if (!isAccepted) return reject(registry, request, readable, ruleset, null);
+    return { ...foreseen, ...told(compiled) };
+  }
+  const next = foreseen.outcome === 'published' ? foreseen : null;
+  const judged = next === null ? readable : await judge(publication, next, readable);
+  // Another version than the new one can become the latest: by a label of another kind, or where a branch goes back to a
+  // version of equal rank.
+  const mayMove = next === null ? policy.approval === 'required' : next.resource.latest !== next.version.label;
+  const moved = existing && mayMove ? await whyNotMoveLatest(registry, existing, foreseen.resource) : null;
+  if (moved !== null)
+    return { outcome: 'conflict', detail: moved, label: foreseen.version.label, suggestion: null, ...told(judged) };
+  if (next !== null && (!isAccepted || isBlocking(judged.report)))
+    return reject(registry, request, judged, ruleset, next);
 
   const changes = next && (await judgeChanges(publication, next, judged));
-  const built = isNew ? await buildFor(publication, judged, { given, changes }) : null;
+  const built = next && (await buildFor(publication, judged, { given, changes }));
   if (next !== null && changes !== null && changes.state !== 'approved') {
     const held = { ...judged, report: withHold(judged.report, request.entry, changes) };
     const rejected = await reject(registry, request, held, ruleset, next);
@@ -151,27 +150,19 @@ async function publishOnce(registry: Registry, request: PublishRequest): Promise
   }
   const ended = await withRoom(registry, resource.org, async (take) => {
     if (built !== null) take({ resources: existing === null ? 1 : 0, versions: 1, bytes: bytesIn(built) });
-    return storeAndAppend(publication, { draft, judged, built });
+    return storeAndAppend(publication, { draft, foreseen, judged, built });
   });
   if (ended?.outcome === 'published' && changes !== null && !request.dryRun)
     await release(registry, request.coordinate, changes, ended.version.label);
   const approvals = changes === null ? {} : { approvals: approvalsFor(changes) };
-  return ended && { ...ended, ...approvals, report: judged.report, compiled: judged, ruleset };
-}
-
-/** Why `latest` may not move as it would then, to `version` or another one: that needs more than a publication. Null: it may, or does not. */
-async function whyNotMove(
-  registry: Registry,
-  existing: Resource,
-  { resource, version }: Next,
-): Promise<Extract<Appended, { outcome: 'conflict' }> | null> {
-  const detail = await whyNotMoveLatest(registry, existing, resource);
-  return detail === null ? null : { outcome: 'conflict', detail, label: version.label, suggestion: null };
+  return ended && { ...ended, ...approvals, ...told(judged) };
 }
 
 /** What there is to publish. `built` null: it is published already, and only its connection may be new. */
 interface Ready {
   draft: Draft;
+  /** How the append would end. */
+  foreseen: Changed;
   judged: Compiled;
   built: Built | null;
 }
@@ -179,11 +170,10 @@ interface Ready {
 /** store → append. Null as for `publishOnce`. Only says how it would end for a dry run. */
 async function storeAndAppend(
   { registry, request, existing, policy }: Publication,
-  { draft, judged, built }: Ready,
+  { draft, foreseen, judged, built }: Ready,
 ): Promise<Appended | null> {
   const stored = built && { manifest: digestOf(built.manifest), bytes: bytesIn(built), changes: null };
-  const foreseen = appendDraft(registry, request, existing, draft, stored)!;
-  if (request.dryRun || foreseen.outcome === 'conflict') return foreseen;
+  if (request.dryRun) return appendDraft(registry, request, existing, draft, stored ?? undefined);
 
   const compared = await compareForeseen(registry, foreseen, judged.artifact!, request);
   const mend = built && (await store(registry, built, compared));

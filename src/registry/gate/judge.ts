@@ -1,17 +1,10 @@
 import { releaseBefore } from '../../model/compared-with.ts';
 import { isBlocking } from '../../model/problem.ts';
 import { type Compiled, hasDied } from '../../compile/compile.ts';
-import { appendDraft, isHistory, type Draft, type Next, type Placed, type Publication } from '../append-version.ts';
+import { isHistory, type Next, type Publication } from '../append-version.ts';
 import { checkCompatibility, replacedLatest } from './compatibility.ts';
 import { compileDocument, turnOf } from './compile-document.ts';
 import { checkImpact } from '../graph/impact.ts';
-
-/** The version that a draft would become. Null: none. */
-export function nextOf({ registry, request, existing }: Publication, draft: Draft): Next | null {
-  const notStored = { manifest: draft.content, bytes: 0, changes: null };
-  const next = appendDraft(registry, request, existing, draft, notStored);
-  return next?.outcome === 'published' ? next : null;
-}
 
 /**
  * A document that its ruleset rejects, compiled without it, with the report that rejects it: it may
@@ -28,18 +21,15 @@ export async function compileBare(
   return bare.artifact && { ...bare, report };
 }
 
-/** The document, with the breaking changes in its report that its gate does not allow. */
+/** The document, with the breaking changes in its report that its gate does not allow. `next`: the version that it would become. */
 export async function judge(
-  publication: Publication,
-  { placed, draft }: { placed: Placed; draft: Draft },
+  { registry, request, existing, policy }: Publication,
+  next: Next,
   compiled: Compiled,
 ): Promise<Compiled> {
-  const { registry, request, existing, policy } = publication;
-  if (placed.outcome !== 'published' || existing === null) return compiled;
-  const next = nextOf(publication, draft);
-  if (next === null || isHistory(request, existing, next.resource, placed.label)) return compiled;
-  const { entry, exemptions = [] } = request;
   const { label } = next.version;
+  if (existing === null || isHistory(request, existing, next.resource, label)) return compiled;
+  const { entry, exemptions = [] } = request;
   const replaced = replacedLatest(existing, next, releaseBefore(existing, { label }));
   const compared = { label, entry, compiled, exemptions, replaced };
   const report = await checkCompatibility(registry, existing, policy.compatibility, compared, turnOf(request));
