@@ -33,8 +33,7 @@ const templates = new WeakMap<TemplateStringsArray, Template>();
  * are removed.
  */
 export function markup(strings: TemplateStringsArray, ...values: readonly Part[]): Html {
-  let template = templates.get(strings);
-  if (template === undefined) templates.set(strings, (template = readTemplate(strings)));
+  const template = templates.getOrInsertComputed(strings, readTemplate);
   let out = template.strings[0]!;
   for (let at = 0; at < values.length; at++)
     out += write(values[at]!, template.places[at]!) + template.strings[at + 1]!;

@@ -28,42 +28,34 @@ export interface Page {
   };
 }
 
-/** A page with a length budget: over it, parts are shortened; over 1.5 times, they are left out. */
-export interface Long<T> {
-  /** Adds the result of `whole`, or of `short` over the budget. */
-  add(whole: () => T, short?: () => T): void;
-  /** The parts that were added. */
-  readonly parts: readonly T[];
-  /** Whether anything was shortened or left out. */
-  readonly isCut: boolean;
-}
+/** The length of a page in characters after which each remaining part gets one line. */
+export const pageBudget = 14 * 1024 * 1024;
 
-/** `budget`: the sum of the parts' lengths. A single part may go over it by its own. */
-export function createLong<T>(budget: number, lengthOf: (part: T) => number): Long<T> {
+/**
+ * A page with a length budget: over it, parts are shortened; over 1.5 times, they are left out. A single part may go over
+ * it by its own.
+ */
+export function createLong<T>(lengthOf: (part: T) => number, budget = pageBudget) {
   const parts: T[] = [];
   let length = 0;
   let isCut = false;
   return {
-    add(whole, short) {
-      let make: (() => T) | undefined = whole;
-      if (length >= budget) {
-        isCut = true;
-        make = length < budget * 1.5 ? short : undefined;
-      }
-      if (make === undefined) return;
+    /** Adds the result of `whole`, or of `short` over the budget. */
+    add(whole: () => T, short?: () => T): void {
+      const isOver = length >= budget;
+      isCut ||= isOver;
+      const make = isOver ? short : whole;
+      if (make === undefined || length >= budget * 1.5) return;
       const part = make();
       parts.push(part);
       length += lengthOf(part);
     },
-    parts,
-    get isCut() {
-      return isCut;
-    },
+    /** The parts that were added. */
+    parts: parts as readonly T[],
+    /** Whether anything was shortened or left out. */
+    isCut: () => isCut,
   };
 }
-
-/** The length of a page in characters after which each remaining part gets one line. */
-export const pageBudget = 14 * 1024 * 1024;
 
 /** The most links in a table of contents, of each kind. */
 export const longestNavigation = 6000;

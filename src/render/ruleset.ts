@@ -8,15 +8,7 @@ import { documentationOf, leftOutOf, viewRule, extendedBy, rulesOf, type Rule } 
 import { valueText } from './schema/example.ts';
 import { formatHtml, joinHtml, lengthOf, listHtml, markup, nothing, type Html } from './html.ts';
 import { digestOfValue, entriesOf, textOf } from './json-value.ts';
-import {
-  anchorIn,
-  createLong,
-  longestNavigation,
-  navigationGroup,
-  pageBudget,
-  type FindImage,
-  type Page,
-} from './page.ts';
+import { anchorIn, createLong, longestNavigation, navigationGroup, type FindImage, type Page } from './page.ts';
 import { nameText, blockMarkdown, codeMarkdown, firstParagraph, inlineMarkdown, shorten } from './markdown.ts';
 
 interface PlacedRule {
@@ -30,9 +22,8 @@ function rulesetHtml(
   page: Pick<Page, 'document' | 'descriptions'>,
   kind: RulesetKind,
   rules: readonly PlacedRule[],
-  budget: number,
 ): { html: Html; isCut: boolean } {
-  const long = createLong(budget, lengthOf);
+  const long = createLong(lengthOf);
   for (const one of rules)
     long.add(
       () => ruleHtml(page, kind, one),
@@ -48,7 +39,7 @@ function rulesetHtml(
     ${introHtml(page)}<h2 id="rules">Rules</h2>
     ${rules.length === 0 ? markup`<p>This ruleset has no rules of its own.</p>` : table}
   </div>`;
-  return { html, isCut: long.isCut };
+  return { html, isCut: long.isCut() };
 }
 
 function introHtml({ document, descriptions }: Pick<Page, 'document' | 'descriptions'>): Html {
@@ -104,8 +95,8 @@ function settings(definition: unknown): Html {
   return markup`, with options <code>${valueText(Object.fromEntries(options))}</code>.`;
 }
 
-function rulesetMarkdown(document: JsonObject, rules: readonly PlacedRule[], budget: number): string {
-  const long = createLong<string>(budget, ({ length }) => length);
+function rulesetMarkdown(document: JsonObject, rules: readonly PlacedRule[]): string {
+  const long = createLong<string>(({ length }) => length);
   const description = blockMarkdown(textOf(document['description']) || textOf(document['x-description']));
   const bases = extendedBy(document).slice(0, 100);
   if (description !== '') long.add(() => `${description}\n\n`);
@@ -144,11 +135,11 @@ export function renderRuleset(document: JsonObject, kind: RulesetKind, imageOf: 
   const placed = rules.map((rule) => ({ rule, anchor: anchors.rule(rule.name) }));
   const ids = new Set(['rules', ...placed.map(({ anchor }) => anchor)]);
   const descriptions = createDescriptions({ anchorOf: anchorIn(ids), imageOf });
-  const { html, isCut } = rulesetHtml({ document, descriptions }, kind, placed, pageBudget);
+  const { html, isCut } = rulesetHtml({ document, descriptions }, kind, placed);
   return {
     html: formatHtml(html),
     navigation: formatHtml(rulesetNavigation(placed)),
-    markdown: rulesetMarkdown(document, placed, pageBudget),
+    markdown: rulesetMarkdown(document, placed),
     truncated: isCut || more > 0,
     pages: null,
   };

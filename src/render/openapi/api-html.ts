@@ -120,7 +120,7 @@ export function apiHtml(
   budget: number,
   rowsOf: (operations: number) => number,
 ): { html: Html; isCut: boolean; pages: Pages | null } {
-  const long = createLong(budget, lengthOf);
+  const long = createLong(lengthOf, budget);
   const intro = introHtml(page, api);
   long.add(() => intro);
   const sections: Section[] = [];
@@ -167,7 +167,7 @@ export function apiHtml(
       );
   }
   const html = markup`<div class="reference">${joinHtml(long.parts)}</div>`;
-  return { html, isCut: long.isCut, pages: pagesOf(page, intro, sections, start.length + lengthOf(intro)) };
+  return { html, isCut: long.isCut(), pages: pagesOf(page, intro, sections, start.length + lengthOf(intro)) };
 }
 
 const maxSamples = 500;

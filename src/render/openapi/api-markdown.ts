@@ -16,8 +16,8 @@ import { serverUrls } from './outline-api.ts';
 import { rowMarkdown, schemaMarkdown } from '../schema/schema-markdown.ts';
 
 /** The reference of an API as Markdown. */
-export function apiMarkdown(page: Page, api: Api, budget: number): string {
-  const long = createLong<string>(budget, ({ length }) => length);
+export function apiMarkdown(page: Page, api: Api): string {
+  const long = createLong<string>(({ length }) => length);
   long.add(() => introMarkdown(page, api));
   const addOperations = (operations: readonly PlacedOperation[]) => {
     for (const { operation } of operations)

@@ -102,7 +102,7 @@ export function renderApi(document: JsonObject, imageOf: FindImage, bytes: numbe
   return {
     html: formatHtml(html),
     navigation: formatHtml(apiNavigation(api)),
-    markdown: apiMarkdown(newPage(), api, pageBudget),
+    markdown: apiMarkdown(newPage(), api),
     truncated: isCut || api.isCut || page.schemas.left < 0,
     pages,
   };

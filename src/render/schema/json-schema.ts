@@ -15,7 +15,6 @@ import {
   createLong,
   longestNavigation,
   navigationGroup,
-  pageBudget,
   schemaLink,
   type FindImage,
   type Page,
@@ -28,12 +27,8 @@ import { schemaMarkdown } from './schema-markdown.ts';
  * The reference of a JSON Schema: the document, then each definition. `schemas` starts with the
  * document.
  */
-function jsonSchemaHtml(
-  page: Page,
-  [root, ...definitions]: readonly NamedSchema[],
-  budget: number,
-): { html: Html; isCut: boolean } {
-  const long = createLong(budget, lengthOf);
+function jsonSchemaHtml(page: Page, [root, ...definitions]: readonly NamedSchema[]): { html: Html; isCut: boolean } {
+  const long = createLong(lengthOf);
   long.add(
     () => markup`<section class="schema" id="${root!.anchor}">
       <h2><a href="#${root!.anchor}">Schema</a></h2>
@@ -46,12 +41,12 @@ function jsonSchemaHtml(
       () => namedSchemaHtml(page, name, schema, anchor),
       () => markup`<section class="schema" id="${anchor}"><h3>${nameText(name, 300)}</h3></section>`,
     );
-  return { html: markup`<div class="reference">${joinHtml(long.parts)}</div>`, isCut: long.isCut };
+  return { html: markup`<div class="reference">${joinHtml(long.parts)}</div>`, isCut: long.isCut() };
 }
 
 /** The reference of a JSON Schema as Markdown. `schemas` starts with the document. */
-function jsonSchemaMarkdown(page: Page, [root, ...definitions]: readonly NamedSchema[], budget: number): string {
-  const long = createLong<string>(budget, ({ length }) => length);
+function jsonSchemaMarkdown(page: Page, [root, ...definitions]: readonly NamedSchema[]): string {
+  const long = createLong<string>(({ length }) => length);
   long.add(() => {
     const { brief, tree } = schemaMarkdown(page.schemas, root!.schema);
     return `## Schema\n\n${brief}\n\n${tree}\n`;
@@ -89,15 +84,11 @@ export function renderSchema(document: JsonObject, imageOf: FindImage, bytes: nu
     security: [],
     anchors: { schemas: anchorsOf(schemas), security: new Map() },
   };
-  const { html, isCut } = jsonSchemaHtml(page, schemas, pageBudget);
+  const { html, isCut } = jsonSchemaHtml(page, schemas);
   return {
     html: formatHtml(html),
     navigation: formatHtml(jsonSchemaNavigation(schemas)),
-    markdown: jsonSchemaMarkdown(
-      { ...page, schemas: createSchemas(document, 'json-schema', bytes) },
-      schemas,
-      pageBudget,
-    ),
+    markdown: jsonSchemaMarkdown({ ...page, schemas: createSchemas(document, 'json-schema', bytes) }, schemas),
     truncated: isCut || page.schemas.left < 0 || definitions.length >= listLimit,
     pages: null,
   };

@@ -80,8 +80,10 @@ const folders = new WeakMap<JsonObject, string[]>();
  * references use (Vega has `defs` and `refs`).
  */
 export function definitionFolders(document: JsonObject): string[] {
-  const remembered = folders.get(document);
-  if (remembered) return remembered;
+  return folders.getOrInsertComputed(document, readFolders);
+}
+
+function readFolders(document: JsonObject): string[] {
   const named = ['definitions', '$defs'];
   const others = Object.keys(document).filter(
     (key) => /^\w[\w.-]{0,50}$/.test(key) && !named.includes(key) && !keywords.has(key) && isObject(document[key]),
@@ -92,9 +94,7 @@ export function definitionFolders(document: JsonObject): string[] {
       .slice(0, 50)
       .some(([name, one]) => isObject(one) && text.includes(JSON.stringify(`#/${key}/${name}`))),
   );
-  const all = [...named, ...names.slice(0, 5)];
-  folders.set(document, all);
-  return all;
+  return [...named, ...names.slice(0, 5)];
 }
 
 /** The document as JSON; empty if it is nested too deep. */
