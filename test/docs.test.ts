@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { describeCommands } from '../src/cli/help.ts';
 import { exitMeanings } from '../src/cli/process-end.ts';
 import { createProgram } from '../src/cli/program.ts';
-import { readSettings } from '../src/compile/repository-settings.ts';
+import { readSettings } from './compile/read-settings.ts';
 import { defineConfig, type UserConfig } from '../src/config.ts';
 import { checkConfig } from '../src/config/load-config.ts';
 import { parseAddress } from '../src/model/address.ts';

@@ -1,21 +1,28 @@
 import { isSlug, parseCoordinate } from '../model/address.ts';
 import { highestPlaceholder, isPathGlob, pathGlobProblem, starsIn } from '../model/glob.ts';
-import { type Exemption, type Problem, createReport, isBlocking } from '../model/problem.ts';
+import { parseJson } from '../model/json.ts';
+import { type Exemption, type Problem, type Report, createReport, isBlocking } from '../model/problem.ts';
 import { problemAt } from './kind.ts';
 import { type ParsedFile, parseFile } from './text/parse.ts';
 import { joinPointer, parsePointer } from '../model/pointer.ts';
-import type {
-  ReadSettings,
-  Settings,
-  SettingsDefaults,
-  SettingsResource,
-  SettingsSite,
-  VersionSource,
-} from './sandboxes.ts';
+import type { Settings, SettingsDefaults, SettingsResource, SettingsSite, VersionSource } from './sandboxes.ts';
 import type { ErrorObject } from 'ajv';
 import { closest } from '../model/errors.ts';
 import { readValidator } from './schema/ajv.ts';
 import type { CompileLimits, FileBytes } from './compile.ts';
+import type { Place } from './text/text.ts';
+
+/** A valid `stele.yaml`: its value as JSON text, and where its entries stand, by their pointers. */
+export interface Written {
+  json: string;
+  places: Readonly<Record<string, Place>>;
+}
+
+/** What a sandbox says of a `stele.yaml`. */
+export interface CheckedSettings {
+  written: Written | null;
+  report: Report;
+}
 
 interface WrittenSettings extends Omit<SettingsDefaults, 'version'> {
   version?: 'document' | 'next' | 'tag' | { file: string; pointer?: string };
@@ -137,52 +144,61 @@ const usualTags = 'v*';
 
 /**
  * Parses a `stele.yaml` and checks it against `content/schemas/repository.json` and the rules that
- * a schema cannot express. `settings` is null exactly when the report blocks. Runs in the sandbox.
+ * a schema cannot express. `written` is null exactly when the report blocks. Runs in the sandbox.
  */
-export function readSettings({ path, bytes }: FileBytes, limits: CompileLimits): ReadSettings {
+export function checkSettingsFile({ path, bytes }: FileBytes, limits: CompileLimits): CheckedSettings {
   const parsed = parseFile(path, bytes, limits);
   if (!parsed.ok) {
     // What an interrupted write leaves must not publish everything.
     const isEmpty = !/^[^\S\n]*[^\s#]/m.test(Buffer.from(bytes).toString());
     const says = 'The file is empty, so nothing is published. Write {} for no settings, or delete it.';
     const problems = parsed.problems.map((one) => (isEmpty ? { ...one, message: says } : one));
-    return { settings: null, report: createReport(problems) };
+    return { written: null, report: createReport(problems) };
   }
   const { file } = parsed;
   const errors = validate(file.value);
   const problems = [...parsed.problems, ...errors.flatMap((error) => explain(file, error) ?? [])];
-  const written = file.value as WrittenFile;
-  if (errors.length === 0) problems.push(...checkSettings(file, written));
+  const value = file.value as WrittenFile;
+  if (errors.length === 0) problems.push(...checkSettings(file, value));
   const report = createReport(problems);
-  if (isBlocking(report)) return { settings: null, report };
+  if (isBlocking(report)) return { written: null, report };
+  const places = Object.fromEntries(pointersIn(value).map((pointer) => [pointer, file.locate(pointer)]));
+  return { written: { json: JSON.stringify(value), places }, report };
+}
+
+/** The pointers of what settings say the place of. */
+function pointersIn({ resources = [] }: WrittenFile): string[] {
+  const entries = resources.flatMap(({ exemptions = [] }, index) => {
+    const pointer = `/resources/${index}`;
+    return [pointer, ...exemptions.map((_, at) => `${pointer}/exemptions/${at}`)];
+  });
+  return ['/defaults', ...entries];
+}
+
+/** The settings in a `stele.yaml` that a sandbox checked. It may be anything, so the schema is asked again. */
+export function settingsFrom(path: string, { json, places }: Written): Settings {
+  const written = parseJson(json) as WrittenFile;
+  const isRead = validate(written).length === 0 && pointersIn(written).every((each) => Object.hasOwn(places, each));
+  if (!isRead || !(written.sites ?? []).every(({ slug }) => isSlug(slug)))
+    throw new Error('The sandbox read no settings.');
+  const placeOf = (pointer: string) => ({ pointer, ...places[pointer]! });
   const resources = (written.resources ?? []).map((entry, index): SettingsResource => {
     const { version: _, exemptions, ...rest } = entry;
     const pointer = `/resources/${index}`;
-    return {
-      ...rest,
-      ...versionOf(entry),
-      ...(exemptions && {
-        exemptions: exemptions.map((one, at) => ({
-          ...one,
-          at: { file: file.path, ...placeOf(file, `${pointer}/exemptions/${at}`) },
-        })),
-      }),
-      at: placeOf(file, pointer),
-    };
+    const accepted = exemptions?.map((one, at) => ({
+      ...one,
+      at: { file: path, ...placeOf(`${pointer}/exemptions/${at}`) },
+    }));
+    return { ...rest, ...versionOf(entry), ...(accepted && { exemptions: accepted }), at: placeOf(pointer) };
   });
   const { version: _, ...defaults } = written.defaults ?? {};
-  const settings: Settings = {
+  return {
     resources,
-    defaults: { ...defaults, ...versionOf(written.defaults ?? {}), at: placeOf(file, '/defaults') },
+    defaults: { ...defaults, ...versionOf(written.defaults ?? {}), at: placeOf('/defaults') },
     discover: written.discover ?? resources.length === 0,
     ignore: written.ignore ?? [],
     ...(written.sites && { sites: written.sites }),
   };
-  return { settings, report };
-}
-
-function placeOf(file: ParsedFile, pointer: string): SettingsResource['at'] {
-  return { pointer, ...file.locate(pointer) };
 }
 
 function versionOf({ version, tags }: WrittenSettings): { tags?: string; version?: VersionSource } {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { formatSettings } from '../../src/cli/discover-command.ts';
 import { runCommandLine } from '../../src/cli/run-command-line.ts';
-import { readSettings } from '../../src/compile/repository-settings.ts';
+import { readSettings } from '../compile/read-settings.ts';
 import { limits } from '../compile/limits.ts';
 import type { Ended } from '../e2e/stele.ts';
 

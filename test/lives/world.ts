@@ -7,7 +7,7 @@ import { detectFiles } from '../../src/compile/detect.ts';
 import { readVersion } from '../../src/compile/identity.ts';
 import { findIgnored } from '../../src/compile/ignored.ts';
 import type { Sandboxes } from '../../src/compile/sandboxes.ts';
-import { readSettings } from '../../src/compile/repository-settings.ts';
+import { readSettings } from '../compile/read-settings.ts';
 import { rememberResults } from '../../src/compile/remember-results.ts';
 import { runCompile } from '../../src/compile/run.ts';
 import type { Config, UserConfig } from '../../src/config.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { readSettings } from '../../src/compile/repository-settings.ts';
+import { readSettings } from '../compile/read-settings.ts';
 import { createPathGlob } from '../../src/model/glob.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';

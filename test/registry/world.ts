@@ -8,7 +8,7 @@ import type { Compiled } from '../../src/compile/compile.ts';
 import type { Sandboxes, Detected } from '../../src/compile/sandboxes.ts';
 import { identityOf, readVersion } from '../../src/compile/identity.ts';
 import { findIgnored } from '../../src/compile/ignored.ts';
-import { readSettings } from '../../src/compile/repository-settings.ts';
+import { readSettings } from '../compile/read-settings.ts';
 import { types } from '../../src/model/kinds.ts';
 import type { Config, UserConfig } from '../../src/config.ts';
 import { checkConfig } from '../../src/config/load-config.ts';

@@ -22,13 +22,14 @@ import type {
   Published,
   Representation,
 } from '../compile.ts';
-import type { Detected, ReadSettings, ReadVersion, Rendered, VersionFile } from '../sandboxes.ts';
+import type { CheckedSettings } from '../repository-settings.ts';
+import type { Detected, ReadVersion, Rendered, VersionFile } from '../sandboxes.ts';
 import {
   renderedPage,
   digest,
   problem,
   report,
-  settings,
+  written,
   count,
   either,
   flag,
@@ -53,7 +54,7 @@ interface Jobs {
   check: [{ input: CompileInput; files: LoadedFile[] }, { report: Report }];
   detect: [{ files: readonly FileBytes[]; limits: CompileLimits }, { detected: Detected[] }];
   ignored: [{ patterns: readonly string[]; paths: readonly string[] }, { by: number[] | null }];
-  settings: [{ file: FileBytes; limits: CompileLimits }, ReadSettings];
+  settings: [{ file: FileBytes; limits: CompileLimits }, CheckedSettings];
   version: [{ file: VersionFile; limits: CompileLimits }, ReadVersion];
   outline: [{ document: Published }, { outline: Outline | null }];
   excerpt: [{ document: Published; part: Excerpt }, { excerpt: string | null }];
@@ -192,8 +193,8 @@ const answers: { readonly [T in JobType]: Read<Gives<T>> } = {
   detect: record({ detected: list(detected) }),
   ignored: record({ by: orNull(list(either<number>(count, oneOf([-1])))) }),
   settings: where(
-    record({ settings: orNull(settings), report }),
-    (message) => (message.settings === null) === isBlocking(message.report),
+    record({ written: orNull(written), report }),
+    (message) => (message.written === null) === isBlocking(message.report),
   ),
   version: either<ReadVersion>(record({ version: text }), record({ problem })),
   outline: record({ outline: orNull(outline) }),

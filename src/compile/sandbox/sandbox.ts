@@ -107,7 +107,12 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
 
     async readSettings(file, limits, turn = {}) {
       const outcome = await run({ type: 'settings', file, limits }, limits, turn);
-      if ('answer' in outcome) return outcome.answer;
+      if ('answer' in outcome) {
+        const { written, report } = outcome.answer;
+        // Loads a validator, which most commands do without.
+        const { settingsFrom } = await import('../repository-settings.ts');
+        return { settings: written && settingsFrom(file.path, written), report };
+      }
       return { settings: null, report: createReport([diedProblem(outcome, { entry: file.path, limits })]) };
     },
 

@@ -18,7 +18,7 @@ import { outlineDocument, renderDocument } from '../../render/render.ts';
 import { renderPages } from '../../sites/render/render-pages.ts';
 import { limitRounds } from '../openapi/redocly-rounds.ts';
 import { clearRule, sayRules } from '../ruleset/rule-at-work.ts';
-import { readSettings } from '../repository-settings.ts';
+import { checkSettingsFile } from '../repository-settings.ts';
 
 const small: CompileInput['limits'] = {
   fileBytes: 10_000,
@@ -86,7 +86,7 @@ const work: { readonly [T in JobType]: (job: JobMessage<T>) => Gives<T> | Promis
   check: async ({ input, files }) => ({ report: (await compile(input, files)).report }),
   detect: ({ files, limits }) => ({ detected: detectFiles(files, limits) }),
   ignored: ({ patterns, paths }) => ({ by: findIgnored(patterns, paths) }),
-  settings: ({ file, limits }) => readSettings(file, limits),
+  settings: ({ file, limits }) => checkSettingsFile(file, limits),
   version: ({ file, limits }) => readVersion(file, limits),
   outline: ({ document }) => ({ outline: outlineDocument(document) }),
   excerpt: ({ document, part }) => ({ excerpt: excerptOf(document, part) }),

@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { startChild } from '../../../src/compile/sandbox/child.ts';
 import { forkSandbox } from '../../../src/compile/sandbox/fork-sandbox.ts';
 import { findIsolation } from '../../../src/compile/sandbox/isolation.ts';
+import { settingsFrom } from '../../../src/compile/repository-settings.ts';
 import { readChildMessage } from '../../../src/compile/sandbox/sandbox-messages.ts';
 import { openCompiler } from '../../../src/compile/sandbox/sandbox.ts';
 import { isSandboxLost } from '../../../src/compile/compile.ts';
@@ -168,26 +169,30 @@ describe('what a sandbox says', () => {
     representations,
   };
 
-  const place = { pointer: '', line: 1, column: 1 };
+  const written = { json: '{}', places: { '/defaults': { line: 1, column: 1 } } };
 
-  it('is of stele.yaml what was agreed on, and nothing else', () => {
-    const settings = {
-      resources: [{ path: 'a', at: { ...place, more: 1 }, version: { from: 'exec' }, tags: 1, extra: 1 }],
-      defaults: { at: place, version: { from: 'file', path: 'V', pointer: null, extra: 1 }, visibility: 'all' },
-      discover: true,
-      ignore: [],
-    };
-    expect(readChildMessage({ type: 'settings', settings, report, rss: 1 })).toEqual({
+  it('is of stele.yaml its text, with the places of its entries', () => {
+    const places = { ...written.places, '/resources/0': { line: 2, column: 3, more: 1 } };
+    const message = { type: 'settings', written: { ...written, places, settings: {} }, report, rss: 1 };
+    expect(readChildMessage(message)).toEqual({
       type: 'settings',
-      settings: {
-        resources: [{ path: 'a', at: place }],
-        defaults: { at: place, version: { from: 'file', path: 'V', pointer: null } },
-        discover: true,
-        ignore: [],
-      },
+      written: { ...written, places: { ...places, '/resources/0': { line: 2, column: 3 } } },
       report,
       rss: 1,
     });
+  });
+
+  it.each([
+    ['no JSON', '{'],
+    ['nothing', 'null'],
+    ['a member that the schema does not have', '{"resources":[{"path":"a.yaml","extra":1}]}'],
+    ['a version that the schema does not have', '{"defaults":{"version":"exec"}}'],
+    ['a link that is no URL for people', '{"defaults":{"links":[{"title":"a","url":"javascript:a"}]}}'],
+    ['a slug of a site that is none', '{"sites":[{"path":"docs","slug":"constructor","title":"a"}]}'],
+    ['an entry without its place', '{"resources":[{"path":"a.yaml"}]}'],
+  ])('is asked of the schema of stele.yaml once more: %s', (_, json) => {
+    expect(() => settingsFrom('stele.yaml', { ...written, json })).toThrow('The sandbox read no settings.');
+    expect(settingsFrom('stele.yaml', written)).toMatchObject({ resources: [], discover: true });
   });
 
   it('is taken in the agreed shape, without anything else that it holds', () => {
@@ -235,19 +240,9 @@ describe('what a sandbox says', () => {
       'an artifact beside a report that blocks',
       { type: 'compile', artifact, report: createReport([problemAtFile('rule', 'a.yaml', 'No.')]), rss: 1 },
     ],
-    [
-      'an entry of stele.yaml without its place',
-      {
-        type: 'settings',
-        settings: { resources: [{ path: 'a' }], defaults: { at: place }, discover: true, ignore: [] },
-        report,
-        rss: 1,
-      },
-    ],
-    [
-      'defaults that are none',
-      { type: 'settings', settings: { resources: [], discover: true, ignore: [] }, report, rss: 1 },
-    ],
+    ['settings that are not text', { type: 'settings', written: { ...written, json: {} }, report, rss: 1 }],
+    ['no settings without an error', { type: 'settings', written: null, report, rss: 1 }],
+    ['a place that is none', { type: 'settings', written: { ...written, places: { a: 1 } }, report, rss: 1 }],
     ['a version that is none', { type: 'version', version: 1, rss: 1 }],
     [
       'a detection without a path',

@@ -2,10 +2,10 @@ import { findSite } from '../../../src/registry/lives.ts';
 import { describe, expect, test } from 'vitest';
 import { checkConfig } from '../../../src/config/load-config.ts';
 import { sandboxLost } from '../../../src/compile/compile.ts';
-import { readSettings } from '../../../src/compile/repository-settings.ts';
+import { checkSettingsFile, settingsFrom } from '../../../src/compile/repository-settings.ts';
+import { readSettings } from '../../compile/read-settings.ts';
 import { readChildMessage } from '../../../src/compile/sandbox/sandbox-messages.ts';
 import type { SettingsSite } from '../../../src/compile/sandboxes.ts';
-import { createReport } from '../../../src/model/problem.ts';
 import { anonymous } from '../../../src/model/access.ts';
 import { grantSite } from '../../../src/sites/registry/read-site.ts';
 import { followSites } from '../../../src/sites/registry/publish-site.ts';
@@ -123,16 +123,16 @@ describe('stele.yaml', () => {
   const read = (text: string) => readSettings({ path: 'stele.yaml', bytes: Buffer.from(text) }, limits);
 
   test('names sites', () => {
-    const { settings } = read(
-      'sites:\n  - path: docs\n    slug: handbook\n    title: Handbook\n    navigation:\n      - page: index.md\n',
-    );
-    expect(settings!.sites).toEqual([
+    const text =
+      'sites:\n  - path: docs\n    slug: handbook\n    title: Handbook\n    navigation:\n      - page: index.md\n';
+    expect(read(text).settings!.sites).toEqual([
       { path: 'docs', slug: 'handbook', title: 'Handbook', navigation: [{ page: 'index.md' }] },
     ]);
-    const message = { type: 'settings', settings, report: createReport([]), rss: 1 };
+    const checked = checkSettingsFile({ path: 'stele.yaml', bytes: Buffer.from(text) }, limits);
+    const message = { type: 'settings', ...checked, rss: 1 };
     expect(readChildMessage(message)).toEqual(message);
-    const sites = [{ path: 'docs', slug: '../x', title: 'y' }];
-    expect(readChildMessage({ ...message, settings: { ...settings, sites } })).toBeNull();
+    const json = JSON.stringify({ sites: [{ path: 'docs', slug: '../x', title: 'y' }] });
+    expect(() => settingsFrom('stele.yaml', { ...checked.written!, json })).toThrow('The sandbox read no settings.');
   });
 
   test('with a site without a title is refused', () => {
