@@ -1,7 +1,7 @@
 /**
  * What hostile documents cost: processor seconds of a warm sandbox for the verdict on each, and for the outline and the page of those that are
  * accepted. `node scripts/hostile.ts [name prefix…] [--over 1] [--verbose] [--table rows.tsv] [--skip regex]`; prints the dearest first, beside
- * what each may take: `--over` seconds, and the time to read so much text (docs/design.md §6). Exit code 1: one was over that. `--table` appends a line for each document and passes over those that it has, so that a long run can be made in parts.
+ * what each may take: `--over` seconds, and the time to read and write so much text (docs/design.md §6). Exit code 1: one was over that. `--table` appends a line for each document and passes over those that it has, so that a long run can be made in parts.
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { argv, echo } from 'zx';
@@ -19,6 +19,8 @@ const skip = new RegExp(argv['skip'] ?? '^$');
 const isolation = await findIsolation('auto');
 /** Seconds to read a MB of text, and of YAML a million values. */
 const reading = { json: 0.5, yaml: 1, values: 12 };
+/** Seconds to write a MB: of the document as it is stored, or of its page. */
+const writing = 0.02;
 const rows: { name: string; kb: number; may: number; compile: number; page: number; wall: number; said: string }[] = [];
 let child: Child | null = null;
 const table: string | undefined = argv['table'];
@@ -54,6 +56,7 @@ for (const { name, make } of hostileDocuments()) {
   const wall = performance.now() - started;
   let said = 'died' in outcome ? outcome.died : '';
   let page = 0;
+  let written = 0;
   if ('answer' in outcome) {
     const { artifact, report } = outcome.answer;
     said = `${artifact === null ? 'refused' : 'ACCEPTED'} ${report.problems[0]?.rule ?? ''} ${report.problems[0]?.message.slice(0, 70) ?? ''}`;
@@ -63,6 +66,8 @@ for (const { name, make } of hostileDocuments()) {
       const from = cpuOf(child)!;
       for (const job of ['outline', 'render'] as const) {
         const made = await child.run({ type: job, document }, options);
+        if ('answer' in made && 'rendered' in made.answer && made.answer.rendered)
+          written = served.bytes.length + made.answer.rendered.html.length + made.answer.rendered.markdown.length;
         if ('died' in made) said += ` ${job} ${made.died}`;
         if (!child.isUsable()) break;
       }
@@ -70,7 +75,7 @@ for (const { name, make } of hostileDocuments()) {
     }
   }
   const kb = Math.round(Object.values(bytes).reduce((sum, { length }) => sum + length, 0) / 1024);
-  const may = over + readingTime(files);
+  const may = over + readingTime(files) + (written / 1e6) * writing;
   rows.push({ name, kb, may, compile, page, wall: wall / 1000, said });
   if (table)
     appendFileSync(table, `${[name, kb, may.toFixed(2), compile.toFixed(2), page.toFixed(2), said].join('\t')}\n`);
