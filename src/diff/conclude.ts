@@ -61,10 +61,9 @@ export function conclude({ walk, root, operations }: ComparedApis): Comparison {
   const counts = noCounts();
   for (const { fact } of groups.values()) counts[fact.verdict]++;
   const rank = ({ fact }: FactGroup) => verdicts.indexOf(fact.verdict);
-  const first = ({ operations: reached }: FactGroup) => Math.min(...[...reached].slice(0, 1), Infinity);
+  const first = ({ operations: [reached = Number.MAX_SAFE_INTEGER] }: FactGroup) => reached;
   const sorted = [...groups.values()].sort(
-    (a, b) =>
-      rank(a) - rank(b) || compareNumbers(first(a), first(b)) || compareTexts(a.fact, b.fact) || a.order - b.order,
+    (a, b) => rank(a) - rank(b) || first(a) - first(b) || compareTexts(a.fact, b.fact) || a.order - b.order,
   );
   const fingerprintOf = walk.rules.fingerprints ? createFingerprints(walk) : null;
   const namesOf = (all: Iterable<number>) => [...all].map((at) => operations[at]!.name);
@@ -103,10 +102,6 @@ function createRules({ rules = {} }: ChangeRules): (fact: Fact) => Fact {
   };
 }
 
-function compareNumbers(a: number, b: number): number {
-  return a === b ? 0 : a < b ? -1 : 1;
-}
-
 function compareTexts(a: Fact, b: Fact): number {
   const text = ({ pointers, code, message }: Fact) => `${pointers.after ?? pointers.before ?? ''}\n${code}\n${message}`;
   const [one, other] = [text(a), text(b)];
@@ -135,11 +130,8 @@ function createFingerprints({
   spend,
 }: Walk): (fact: Fact, decidedBy: readonly Fact['decidedBy'][], reached: string[]) => Digest {
   const known = new Map<unknown, { digest: Digest; references: ReadonlySet<string> }>();
-  function read(value: unknown): { digest: Digest; references: ReadonlySet<string> } {
-    const found = known.get(value) ?? { digest: digestOfValue(value), references: referencesIn(value) };
-    known.set(value, found);
-    return found;
-  }
+  const read = (asked: unknown) =>
+    known.getOrInsertComputed(asked, (value) => ({ digest: digestOfValue(value), references: referencesIn(value) }));
   function digestIn(side: Side, value: unknown): Digest {
     const all = new Set(read(value).references);
     const targets: [string, Digest | null][] = [];

@@ -196,14 +196,11 @@ function align(before: SchemaView, after: SchemaView, at: Pointers): Pointers {
 }
 
 function ownerIn(lacking: SchemaView, having: SchemaView, pointer: string): string | null {
-  const owner = having.flat.parts
+  const around = having.flat.parts
     .map((part) => part.pointer)
-    .filter((start) => pointer === start || pointer.startsWith(`${start}/`))
-    .reduce<string | null>(
-      (longest, start) => (longest === null || start.length > longest.length ? start : longest),
-      null,
-    );
-  return owner !== null && lacking.flat.parts.some((part) => part.pointer === owner) ? owner : null;
+    .filter((start) => pointer === start || pointer.startsWith(`${start}/`));
+  const [owner] = around.sort((a, b) => b.length - a.length);
+  return lacking.flat.parts.some((part) => part.pointer === owner) ? owner! : null;
 }
 
 /** A keyword or member as a part of a code: `maxLength` is `max-length`. */
@@ -254,13 +251,11 @@ function capitalize(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
-/** A place of a document for people. Its text begins a sentence: `property "a.b" of schema "Pet"`. */
-export interface Described extends Label {
-  isProperty: boolean;
-}
-
-/** Describes the place of a schema by the nearest thing around it that has a name. */
-function describePlace(side: Side, pointer: string): Described {
+/**
+ * Describes the place of a schema by the nearest thing around it that has a name. The text begins a sentence: `property
+ * "a.b" of schema "Pet"`.
+ */
+function describePlace(side: Side, pointer: string): Label & { isProperty: boolean } {
   const keys = pointer.split('/').slice(1);
   let length = keys.length;
   let label = labelAt(side, keys);

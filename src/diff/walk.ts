@@ -147,14 +147,11 @@ export function factsBelow({ spend }: Walk, unit: Unit): Fact[] {
   return [...seen].flatMap(({ facts }) => facts);
 }
 
-/** Whether two values are equal, with everything that they refer to. */
-type Same = (before: unknown, after: unknown) => boolean;
-
 /**
  * Finds what need not be compared: most of two versions is the same. The targets of references are
  * looked at once. Documents of different dialects are never the same.
  */
-function createSame(before: Side, after: Side, spend: (steps: number) => void): Same {
+function createSame(before: Side, after: Side, spend: (steps: number) => void) {
   /** By reference: whether its targets, and all that they refer to, are equal. */
   const settled = new Map<string, boolean>();
 
@@ -186,7 +183,7 @@ function createSame(before: Side, after: Side, spend: (steps: number) => void): 
     }
   }
 
-  return (one, other) => {
+  return (one: unknown, other: unknown): boolean => {
     if (before.dialect.name !== after.dialect.name) return false;
     const references = equal(one, other, spend);
     if (references === null) return false;

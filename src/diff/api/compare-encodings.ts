@@ -72,16 +72,8 @@ function comparePart(walk: Walk, unit: Unit, before: Part, after: Part, where: W
   }
   if (hasStyles(before.view.side, type)) compareSwitch(about, places, 'allowReserved');
   if (/^multipart/i.test(type)) {
-    const headers = [before, after].map(({ view, place, encoding }) => headersOf(view.side, encoding && place));
-    compareHeaders(
-      walk,
-      unit,
-      [
-        { ...before, headers: headers[0]! },
-        { ...after, headers: headers[1]! },
-      ],
-      where,
-    );
+    const headed = (part: Part) => ({ ...part, headers: headersOf(part.view.side, part.encoding && part.place) });
+    compareHeaders(walk, unit, [headed(before), headed(after)], where);
   }
   const own = ({ place, encoding }: Part): Place => (encoding ? place : { ...place, value: {} });
   for (const key of ['encoding', 'prefixEncoding', 'itemEncoding']) {

@@ -18,7 +18,7 @@ export function compareObjects(given: Pair, below: Below): void {
       removed(pair, name, schema);
       const others = restOf(after, after.required.has(name));
       if (others !== null && !isUnsent(pair, 'before', schema)) below(schema, others);
-    } else if (!isHidden(pair, schema, current)) {
+    } else if (!isUnsent(pair, 'before', schema) || !isUnsent(pair, 'after', current)) {
       compareFlags(pair, name, schema, current);
       compareBlocked(pair, name, schema, current);
       below(schema, current, name);
@@ -95,11 +95,7 @@ function compareBlocked(pair: Pair, name: string, before: Schema, after: Schema)
   else report(pair, 'widens', 'not-refused', `is no longer refused by ${part}`, { about });
 }
 
-/** Whether neither document lets it be sent in this direction. */
-function isHidden(pair: Pair, before: Schema, after: Schema): boolean {
-  return isUnsent(pair, 'before', before) && isUnsent(pair, 'after', after);
-}
-
+/** Whether a document does not let it be sent in this direction. */
 function isUnsent({ walk, direction }: Pair, side: 'before' | 'after', schema: Schema): boolean {
   if (direction === 'both') return false;
   return hasFlag(walk[side], schema, direction === 'request' ? 'readOnly' : 'writeOnly');

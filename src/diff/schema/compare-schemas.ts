@@ -3,8 +3,9 @@ import type { Direction } from '../../model/comparison.ts';
 import {
   areBytes,
   haveSameCoding,
-  compareFormats,
+  compareFormat,
   compareNull,
+  comparePattern,
   compareTypes,
   haveType,
   compareValues,
@@ -43,7 +44,8 @@ function compareLimits(pair: Pair): void {
   for (const keyword of limits) if (haveType(pair, keywordOf(keyword).restricts!)) compareLimit(pair, keyword);
   if (haveType(pair, 'number')) compareMultiples(pair);
   if (haveType(pair, 'array')) compareUnique(pair);
-  compareFormats(pair);
+  compareFormat(pair);
+  comparePattern(pair);
 }
 
 const limits = keywordsCompared('upper', 'lower');

@@ -6,7 +6,7 @@ import { quote, report, rule, type CompareFurther, type Judgement, type Pair } f
 import { viewOf, type SchemaView } from './read-schema.ts';
 import { coversTypes, flatten } from './schema-parts.ts';
 import type { Side } from '../side.ts';
-import type { Effect } from '../walk.ts';
+import type { Both, Effect } from '../walk.ts';
 
 const maxBranches = 500;
 /** Pairs of branches of which a union proves that they are disjoint. */
@@ -142,8 +142,8 @@ function compareUnion(
   };
   const isUnclear = (side: 'before' | 'after', changed: readonly Branch[]) =>
     exclusive[side] !== null && findClash(pair, side, exclusive[side], changed) !== null;
-  reportBranches(pair, { old, current }, 'before', matched.removed, isUnclear('before', matched.removed));
-  reportBranches(pair, { old, current }, 'after', matched.added, isUnclear('after', matched.added));
+  reportBranches(pair, [old, current], 'before', matched.removed, isUnclear('before', matched.removed));
+  reportBranches(pair, [old, current], 'after', matched.added, isUnclear('after', matched.added));
   if (!old.isLone && !current.isLone && old.kind !== current.kind) reportKind(pair, old, current);
   walk.later((mayDo) => {
     for (const side of ['before', 'after'] as const) {
@@ -201,24 +201,18 @@ function findClash(
   return null;
 }
 
-interface Unions {
-  old: Alternatives;
-  current: Alternatives;
-}
-
 const refused = '; oneOf refused values that match another one, too, and whether they are valid now cannot be judged';
 const overlaps = '; oneOf refuses values that match several alternatives, which cannot be judged';
 
 /** Reports alternatives that are gone or new. `isUnclear`: a `oneOf` may refuse what another alternative allows, too. */
 function reportBranches(
   pair: Pair,
-  unions: Unions,
+  [old, current]: Both<Alternatives>,
   side: 'before' | 'after',
   changed: readonly Branch[],
   isUnclear: boolean,
 ): void {
   const { walk, direction } = pair;
-  const { old, current } = unions;
   const isGone = side === 'before';
   const [others, otherSide] = isGone ? [current, walk.after] : [old, walk.before];
   const views = others.branches.map(({ schema }) => viewOf(otherSide, schema));

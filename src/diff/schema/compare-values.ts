@@ -190,13 +190,7 @@ const checked = new Set([
 /** Hints for people who write or show a value. They allow nothing and refuse nothing. */
 const hints = new Set(['password', 'html', 'markdown', 'commonmark', 'textarea', 'color', 'multiline']);
 
-/** Compares `format` and `pattern`. */
-export function compareFormats(pair: Pair): void {
-  compareFormat(pair);
-  comparePattern(pair);
-}
-
-function compareFormat(pair: Pair): void {
+export function compareFormat(pair: Pair): void {
   const [before, after] = [formatOf(pair.before), formatOf(pair.after)];
   const textIn = (format: typeof before) => (typeof format?.value === 'string' ? format.value : null);
   const [old, current] = [textIn(before), textIn(after)];
@@ -264,7 +258,7 @@ function effectOfFormats(old: string | null, current: string | null): Effect {
   return ladder.indexOf(from!) < ladder.indexOf(to!) ? 'widens' : 'narrows';
 }
 
-function comparePattern(pair: Pair): void {
+export function comparePattern(pair: Pair): void {
   const [before, after] = [pair.before.all('pattern'), pair.after.all('pattern')];
   const strip = (text: string | undefined) => (text === undefined || matchesAll(text.slice(1, -1)) ? null : text);
   const [old, current] = [strip(before?.value), strip(after?.value)];

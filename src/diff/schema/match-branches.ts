@@ -13,14 +13,8 @@ export interface Branch {
   schema: Schema;
 }
 
-export interface Matched {
-  pairs: [Branch, Branch][];
-  removed: Branch[];
-  added: Branch[];
-}
-
 /** Finds which branch became which: by reference, equal text, title or shape, else one of those left. */
-export function matchBranches(before: Side, after: Side, old: readonly Branch[], current: readonly Branch[]): Matched {
+export function matchBranches(before: Side, after: Side, old: readonly Branch[], current: readonly Branch[]) {
   const left = { before: [...old], after: [...current] };
   const pairs: [Branch, Branch][] = [];
   const pair = (one: Branch, other: Branch) => {
@@ -137,6 +131,7 @@ export function compareDiscriminators(pair: Pair, below: Below, branches: readon
   if (old === null || current === null)
     return report(pair, 'risky', codeOf('discriminator', from, to), says, { before: from, after: to, at });
   if (from !== to) report(pair, 'changes', 'discriminator-property-changed', says, { before: from, after: to, at });
+  const { walk } = pair;
   const isUnion = hasUnion(pair.before) || hasUnion(pair.after);
   // What a union says of an alternative that is new or gone is not said again.
   const paired = [0, 1].map((side) => new Set(branches.map((both) => referenceName(both[side]!.place))));
@@ -161,29 +156,18 @@ export function compareDiscriminators(pair: Pair, below: Below, branches: readon
   );
   for (const [value, one] of old.values) {
     const other = current.values.get(value);
-    if (other !== undefined) compareMeaning(pair, below, { value, one, other, isUnion, at });
+    if (other === undefined) continue;
+    const [was, is] = [schemaName(one.written), schemaName(other.written)];
+    // Where one name is gone or the other one is new, it may be the same schema under another name.
+    const isAnother = was !== is && (targetOfMapping(walk.after, was) ?? targetOfMapping(walk.before, is)) !== null;
+    if (!isAnother && one.target !== null && other.target !== null) {
+      if (!isUnion || was !== is) below([one.target], [other.target]);
+    } else if (was !== is) {
+      const [before, after] = [one.written, other.written];
+      const maps = `maps the discriminator's value ${quote(value)} to ${quote(after)} instead of ${quote(before)}`;
+      report(pair, 'changes', 'discriminator-mapping-changed', maps, { before, after, at });
+    }
   }
-}
-
-interface Meant {
-  value: string;
-  one: Meaning;
-  other: Meaning;
-  isUnion: boolean;
-  at: { before: string; after: string };
-}
-
-function compareMeaning(pair: Pair, below: Below, { value, one, other, isUnion, at }: Meant): void {
-  const { walk } = pair;
-  const [from, to] = [schemaName(one.written), schemaName(other.written)];
-  // Where one name is gone or the other one is new, it may be the same schema under another name.
-  const isAnother =
-    from !== to && (targetOfMapping(walk.after, from) !== null || targetOfMapping(walk.before, to) !== null);
-  if (isAnother || one.target === null || other.target === null) {
-    if (from === to) return;
-    const says = `maps the discriminator's value ${quote(value)} to ${quote(other.written)} instead of ${quote(one.written)}`;
-    report(pair, 'changes', 'discriminator-mapping-changed', says, { before: one.written, after: other.written, at });
-  } else if (!isUnion || from !== to) below([one.target], [other.target]);
 }
 
 function read(view: SchemaView): Discriminator | null {

@@ -67,7 +67,7 @@ export function viewOf(side: Side, schema: Schema, isListed = false): SchemaView
   const unions = hasUnions ? parts.flatMap((part) => unionsIn(side, part, isListed)) : [];
   const properties = propertiesOf(side, parts);
   const pointer = parts[0]?.pointer ?? schema[0]?.pointer ?? '';
-  const allowsNull = acceptsNull(side, schema);
+  const allowsNull = allAccept(schema.map((place) => acceptsAt(side, place)));
   const required = new Map(
     statedIn(parts, 'required').flatMap(({ value, pointer: at }) =>
       listOf(value).flatMap((name, index) => (typeof name === 'string' ? [[name, `${at}/${index}`]] : [])),
@@ -280,10 +280,6 @@ type Answer = boolean | null;
  * Whether null is valid. Unlike other values it is written in many ways (`nullable`, a list of types,
  * a branch of a union), so it is judged for the whole schema, and left out of the comparison of parts.
  */
-function acceptsNull(side: Side, schema: Schema): Answer {
-  return allAccept(schema.map((place) => acceptsAt(side, place)));
-}
-
 function acceptsAt(side: Side, place: Place): Answer {
   if (!isObject(place.value)) return place.value !== false;
   const remembered = side.nulls.get(place.value);
