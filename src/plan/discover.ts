@@ -219,15 +219,12 @@ function withoutDoubles(
   isKept: (path: string) => boolean,
   skipped: Skipped[],
 ): Detected[] {
-  const [templates, documents] = partition(detected, ({ path, isTemplate }) => isTemplate && !isKept(path));
+  const isLeftOut = ({ path, isTemplate }: Detected) => isTemplate && !isKept(path);
+  const [templates, documents] = [detected.filter(isLeftOut), detected.filter((each) => !isLeftOut(each))];
   const twins = findTwins(documents, blobs, isKept);
   skipped.push(...templates.map(({ path }) => ({ path, reason: 'a template' })));
   skipped.push(...Array.from(twins, ([path, of]) => ({ path, reason: `the same document as ${of}` })));
   return documents.filter(({ path }) => !twins.has(path));
-}
-
-function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {
-  return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
 }
 
 /**

@@ -56,7 +56,8 @@ export function findTwins(
     path.length,
   ];
   const ranked = documents.map((document) => ({ document, rank: rank(document) }));
-  ranked.sort((a, b) => compare(a.rank, b.rank) || (a.document.path < b.document.path ? -1 : 1));
+  const byRank = (a: number[], b: number[]) => a.map((value, at) => value - b[at]!).find((less) => less !== 0) ?? 0;
+  ranked.sort((a, b) => byRank(a.rank, b.rank) || (a.document.path < b.document.path ? -1 : 1));
   for (const { document } of ranked) {
     const { marks, also } = marksOf(document, blobs.get(document.path));
     const of = isKept(document.path) ? undefined : marks.map((mark) => published.get(mark)).find((path) => path);
@@ -94,11 +95,6 @@ function markOf(...parts: readonly (string | null)[]): string {
 
 function depth(path: string): number {
   return path.split('/').length;
-}
-
-function compare(a: readonly number[], b: readonly number[]): number {
-  for (const [index, value] of a.entries()) if (value !== b[index]) return value - b[index]!;
-  return 0;
 }
 
 /** The share of lines that two texts have in common, of the longer one. */

@@ -173,7 +173,8 @@ function createMarkdown({ anchorOf, imageOf }: Around) {
         const href = targetOf(String(token.attrGet('href') ?? ''));
         open.push(href !== null);
         if (href === null) return [];
-        token.attrs = [['href', href], ...outside(href)];
+        token.attrs = [['href', href]];
+        if (!href.startsWith('#')) token.attrSet('rel', 'nofollow noopener noreferrer');
       }
       return token.type === 'link_close' && open.pop() !== true ? [] : [token];
     });
@@ -192,16 +193,12 @@ function createMarkdown({ anchorOf, imageOf }: Around) {
     if (shown !== null) return [html(imageHtml(shown, words))];
     const label = words || 'image';
     const isOutside = /^https:\/\//i.test(address) && isSafeLink(address);
+    if (isOutside && isInLink) return [html(markup`<span class="image" title="${address}">${label}</span>`)];
     if (isOutside)
-      return [
-        html(isInLink ? markup`<span class="image" title="${address}">${label}</span>` : outsideImage(address, label)),
-      ];
+      return [html(markup`<a href="${address}" class="image" rel="nofollow noopener noreferrer">${label}</a>`)];
     const href = isInLink ? null : targetOf(address);
-    return [
-      html(
-        href === null ? markup`${label}` : markup`<a href="${href}" rel="nofollow noopener noreferrer">${label}</a>`,
-      ),
-    ];
+    const link = href !== null && markup`<a href="${href}" rel="nofollow noopener noreferrer">${label}</a>`;
+    return [html(link || markup`${label}`)];
   }
 
   function targetOf(href: string): string | null {
@@ -225,12 +222,4 @@ function createMarkdown({ anchorOf, imageOf }: Around) {
   for (const name of ['fence', 'code_block'])
     rules[name] = (tokens, at) => `<pre><code>${escapeText(tokens[at]!.content)}</code></pre>\n`;
   return markdown;
-}
-
-function outsideImage(address: string, label: string): Html {
-  return markup`<a href="${address}" class="image" rel="nofollow noopener noreferrer">${label}</a>`;
-}
-
-function outside(href: string): [string, string][] {
-  return href.startsWith('#') ? [] : [['rel', 'nofollow noopener noreferrer']];
 }

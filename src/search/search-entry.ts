@@ -15,8 +15,6 @@ export interface SearchEntry {
   terms: string[];
   starts: Uint32Array;
   postings: Uint32Array;
-  /** Whether something was left out at a limit. */
-  isCut: boolean;
 }
 
 /** Facts of a resource that are searched besides its document. */
@@ -143,7 +141,6 @@ function createCollected(limit: number) {
   const byWord = new Map<string, number[]>();
   let left = limit;
   let characters = maxCharacters;
-  let isCut = false;
   const split = new Map<string, string[]>();
 
   /** The terms of a text. Documents repeat many of theirs. */
@@ -161,7 +158,7 @@ function createCollected(limit: number) {
       left--;
       postings.push(posting);
       if (last === undefined) byWord.set(term, postings);
-    } else isCut = true;
+    }
   }
 
   return {
@@ -171,9 +168,7 @@ function createCollected(limit: number) {
     add(cells: readonly string[]): number | null {
       const line = cells.map((cell) => cell.replace(/[\t\n\r]/g, ' ')).join('\t');
       characters -= line.length + 1;
-      if (characters >= 0 && left > 0) return lines.push(line);
-      isCut = true;
-      return null;
+      return characters >= 0 && left > 0 ? lines.push(line) : null;
     },
 
     /** Adds the words of a text. `from`: how many came before them. Returns how many there are now. */
@@ -209,7 +204,7 @@ function createCollected(limit: number) {
         at += list.length;
       }
       starts[terms.length] = at;
-      return { lines, terms, starts, postings, isCut };
+      return { lines, terms, starts, postings };
     },
   };
 }

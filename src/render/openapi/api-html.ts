@@ -4,7 +4,7 @@ import { formatHtml, lengthOf, markup, nothing, type Html, joinHtml, outsideLink
 import { summaryOf } from './list-operations.ts';
 import { type Page, createLong } from '../page.ts';
 import { nameText, shorten } from '../markdown.ts';
-import type { NamedSchema, PlacedOperation, Api, TagGroup } from './api-view.ts';
+import type { NamedSchema, PlacedOperation, Api } from './api-view.ts';
 import { methodHtml, docsHtml, operationHtml, operationLine, securityHtml } from './operation-html.ts';
 import { listOf, objectOf, textOf, entriesOf } from '../json-value.ts';
 import { externalDocsOf } from './operation-view.ts';
@@ -44,16 +44,12 @@ const reserved = ['whole'];
  * enough. `offset`: where the first section starts in the whole.
  */
 function pagesOf(page: Page, intro: Html, sections: readonly Section[], offset: number): Pages | null {
-  const length = sections.reduce((sum, { pieces }) => sum + lengthsOf(pieces), offset);
+  const length = sections.flatMap(({ pieces }) => pieces).reduce((sum, { html }) => sum + lengthOf(html), offset);
   if (length < longestReference) return null;
   const parts = divide(sections, offset);
   if (parts.length < 2) return null;
   const overview = markup`<div class="reference">${intro}${sections.map((section) => sectionIndex(page, section))}</div>`;
   return { overview: formatHtml(overview), parts };
-}
-
-function lengthsOf(pieces: Section['pieces']): number {
-  return pieces.reduce((sum, { html }) => sum + lengthOf(html), 0);
 }
 
 function divide(sections: readonly Section[], offset: number): PagePart[] {
@@ -146,7 +142,8 @@ export function apiHtml(
   for (const group of api.groups) {
     begin(
       { ...sectionOf(group.name, group.anchor), description: group.description, operations: group.operations },
-      () => groupStart(page, group),
+      () => markup`<h2 id="${group.anchor}">${nameText(group.name, 200)}</h2>
+        ${page.descriptions.block(group.description, 4)}`,
       () => markup`<h2 id="${group.anchor}">${nameText(group.name, 200)}</h2>`,
     );
     addOperations(group.operations);
@@ -191,11 +188,6 @@ export function withSample(page: Page, schema: unknown): Html {
     return markup`<div>${schemaHtml(page, schema)}</div>`;
   return markup`<div>${schemaHtml(page, schema, value)}</div>
     <div class="samples"><details class="example" open>${exampleHtml(markup`Example`, { value })}</details></div>`;
-}
-
-function groupStart(page: Page, { name, description, anchor }: TagGroup): Html {
-  return markup`<h2 id="${anchor}">${nameText(name, 200)}</h2>
-    ${page.descriptions.block(description, 4)}`;
 }
 
 function introHtml(page: Page, api: Api): Html {

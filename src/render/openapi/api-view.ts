@@ -61,9 +61,10 @@ export function readApi(document: JsonObject): Api {
     const name = textOf(listOf(one.operation.value['tags'])[0]);
     (name === '' ? untagged : group(name, '').operations).push(one);
   }
-  const rest = untagged.length === 0 ? [] : [untaggedGroup(untagged, groups.size)];
+  const title = groups.size === 0 ? 'Operations' : 'Other operations';
+  const rest = { name: title, description: '', anchor: 'operations', operations: untagged };
   return {
-    groups: [...[...groups.values()].filter((one) => one.operations.length > 0), ...rest],
+    groups: [...groups.values(), rest].filter((one) => one.operations.length > 0),
     webhooks: placed.filter(({ operation }) => operation.isWebhook),
     schemas,
     security: entriesOf(securitySchemesOf(document))
@@ -76,8 +77,4 @@ export function readApi(document: JsonObject): Api {
     headings: headingsOf(textOf(objectOf(document['info'])['description']), anchors.section),
     isCut: isCut || named.length > listLimit,
   };
-}
-
-function untaggedGroup(operations: PlacedOperation[], others: number): TagGroup {
-  return { name: others === 0 ? 'Operations' : 'Other operations', description: '', anchor: 'operations', operations };
 }

@@ -71,14 +71,11 @@ function readMedia(document: JsonObject, content: JsonObject): Media[] {
     else {
       same.types.push(type);
       const texts = new Set(same.examples.map(({ value }) => value));
-      same.examples.push(...examples.filter(({ value }) => !texts.has(value) && !isSameIn(same, value)));
+      const isThere = (value: unknown) => texts.has(value) || same.examples.some((each) => isSame(each.value, value));
+      same.examples.push(...examples.filter(({ value }) => !isThere(value)));
     }
   }
   return views;
-}
-
-function isSameIn(media: Media, value: unknown): boolean {
-  return media.examples.some((example) => isSame(example.value, value));
 }
 
 /** Whether two values are equal as written, comparing at most a few hundred values. */

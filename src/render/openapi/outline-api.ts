@@ -1,7 +1,7 @@
 import type { Digest } from '../../model/digest.ts';
 import { type JsonObject, isObject } from '../../model/json.ts';
 import type { Outline, OutlineOperation } from '../../model/outline.ts';
-import { dereference, digestOfValue, entriesOf, listOf, objectOf, textOf } from '../json-value.ts';
+import { createOnce, dereference, digestOfValue, entriesOf, listOf, objectOf, textOf } from '../json-value.ts';
 import { firstParagraph, shorten } from '../markdown.ts';
 import { empty, longest, namedSchema } from '../outline.ts';
 import { listLimit, operationsOf, summaryOf, type ApiOperation } from './list-operations.ts';
@@ -12,7 +12,9 @@ const maxParameters = 100;
 export function outlineApi(document: JsonObject): Outline {
   const info = objectOf(document['info']);
   const { operations, isCut } = operationsOf(document);
-  const digest = rememberDigests();
+  const once = createOnce();
+  // Many operations may refer to the same value.
+  const digest = (value: object) => once(value, 'digest', () => digestOfValue(value));
   const named = schemasOf(document);
   const tags = listOf(document['tags']).filter(isObject);
   const servers = [...serverUrls(document), ...tokenUrls(document)];
@@ -57,7 +59,7 @@ function outlineOperation(
     parameters: parameterNames(document, [...listOf(parameters), ...listOf(value['parameters'])]),
     deprecated: value['deprecated'] === true,
     ...(sunset !== '' && { sunset: shorten(sunset, longest.title) }),
-    digest: isList(parameters) ? digestOfValue([digest(value), digest(parameters)]) : digest(value),
+    digest: Array.isArray(parameters) ? digestOfValue([digest(value), digest(parameters)]) : digest(value),
   };
 }
 
@@ -66,18 +68,6 @@ function parameterNames(document: JsonObject, written: readonly unknown[]): stri
     .slice(0, maxParameters)
     .map((parameter) => shorten(textOf(dereference(document, parameter)?.['name']), longest.title));
   return [...new Set(names.filter((name) => name !== ''))];
-}
-
-function isList(value: unknown): value is object {
-  return Array.isArray(value);
-}
-
-/** Computes each value's digest once, because many operations may refer to the same value. */
-function rememberDigests(): (value: object) => Digest {
-  const digests = new Map<object, Digest>();
-  return (value) => {
-    return digests.getOrInsertComputed(value, () => digestOfValue(value));
-  };
 }
 
 /** The named schemas of an API. */
