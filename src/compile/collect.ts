@@ -44,7 +44,7 @@ export async function collect(
   entry: string,
   limits: CompileLimits,
   load: LoadFiles,
-  pathsOf: PathsOf,
+  pathsOf: (file: ParsedFile) => PathsOf,
 ): Promise<Collected> {
   const files = new Map<string, ParsedFile | UnparsedFile>();
   const findings = new Map<string, Problem[]>();
@@ -69,8 +69,9 @@ export async function collect(
       files.set(path, file);
       findings.set(path, problems);
       if (!('value' in file)) continue;
-      for (const target of pathsOf.references(file)) if (!asked.has(target)) next.add(target);
-      for (const [url, instead] of pathsOf.addresses(file)) if (!asked.has(url)) urls.set(url, instead);
+      const paths = pathsOf(file);
+      for (const target of paths.references(file)) if (!asked.has(target)) next.add(target);
+      for (const [url, instead] of paths.addresses(file)) if (!asked.has(url)) urls.set(url, instead);
     }
     if (next.size === 0 && urls.size > 0) {
       const declared = declaredIn(files);
@@ -84,7 +85,7 @@ export async function collect(
   }
   const examples = new Set<string>();
   for (const file of files.values())
-    if ('value' in file) for (const path of pathsOf.examples(file)) if (!asked.has(path)) examples.add(path);
+    if ('value' in file) for (const path of pathsOf(file).examples(file)) if (!asked.has(path)) examples.add(path);
   if (examples.size > 0)
     for (const loaded of await load([...examples].sort())) {
       const file = readExample(loaded, { ...limits, bundleBytes: limits.bundleBytes - bytes });

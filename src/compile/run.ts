@@ -149,7 +149,8 @@ export async function runCompile(
 const plainWith = (interpreter: Interpreter | null): PlainCompiler => ({
   compile: (input, load) => compileEntry(input, load, interpreter, true),
   async bundle(input, load) {
-    const { files, findings, overLimit } = await collect(input.entry, input.limits, load, documentKinds.openapi.paths);
+    const pathsOf = () => documentKinds.openapi.paths;
+    const { files, findings, overLimit } = await collect(input.entry, input.limits, load, pathsOf);
     const entry = files.get(input.entry);
     const problems = overLimit === null ? [...findings.values()].flat() : [overLimit];
     if (overLimit !== null || !isParsed(entry)) return { bundle: null, problems };
@@ -240,18 +241,13 @@ const codeIsOff =
   'The ruleset is code, which is not run here. The operator can allow it with "rulesets.functions" in the configuration.';
 
 /** The entry is read first. Its kind decides how references are found in all files. */
-function createPathsOf(type: ResourceType | null): PathsOf {
+function createPathsOf(type: ResourceType | null): (file: ParsedFile) => PathsOf {
   let paths: PathsOf | null = null;
   const kindFor = (file: ParsedFile): Kind => {
     const kind = kindOf(file.value)?.kind;
     return kind ?? types[type ?? (rulesetReferencePaths(file).length > 0 ? 'rulesets' : 'schemas')].usual;
   };
-  const pathsFor = (file: ParsedFile) => (paths ??= documentKinds[kindFor(file)].paths);
-  return {
-    references: (file) => pathsFor(file).references(file),
-    addresses: (file) => pathsFor(file).addresses(file),
-    examples: (file) => pathsFor(file).examples(file),
-  };
+  return (file) => (paths ??= documentKinds[kindFor(file)].paths);
 }
 
 /** Longest summary, in characters. */

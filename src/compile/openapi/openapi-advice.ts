@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
-import { entriesOf, objectOf } from '../../render/json-value.ts';
+import { entriesOf, listOf, objectOf } from '../../render/json-value.ts';
 import { methods } from '../../model/openapi-shape.ts';
 import { maxFindings, repeated } from '../kind.ts';
 import { followPointer, joinPointer, pointerIn } from '../../model/pointer.ts';
@@ -146,20 +146,17 @@ function adviseOperation(
 /** The parameters of a path item or an operation, with those that they refer to. Notes twins the first time. */
 function parametersOf(document: Document, holder: JsonObject, pointer: string): Parameter[] {
   const { root, listed, note } = document;
-  const list = holder['parameters'];
-  if (!Array.isArray(list)) return [];
-  const names = listed.get(holder);
-  if (names !== undefined) return names;
-  const parameters = list.flatMap((item: unknown, index) => {
-    const at = joinPointer(pointer, 'parameters', index);
-    const value = resolve(root, item, at)?.value;
-    if (!isObject(value) || typeof value['name'] !== 'string' || typeof value['in'] !== 'string') return [];
-    return [{ name: value['name'], in: value['in'], type: value['type'], pointer: at }];
+  return listed.getOrInsertComputed(holder, () => {
+    const parameters = listOf(holder['parameters']).flatMap((item, index) => {
+      const at = joinPointer(pointer, 'parameters', index);
+      const value = resolve(root, item, at)?.value;
+      if (!isObject(value) || typeof value['name'] !== 'string' || typeof value['in'] !== 'string') return [];
+      return [{ name: value['name'], in: value['in'], type: value['type'], pointer: at }];
+    });
+    for (const { name, in: place, pointer: at } of repeated(parameters, keyOf))
+      note('parameter-twice', at, `Another parameter in "${place}" has the name "${name}".`);
+    return parameters;
   });
-  listed.set(holder, parameters);
-  for (const { name, in: place, pointer: at } of repeated(parameters, keyOf))
-    note('parameter-twice', at, `Another parameter in "${place}" has the name "${name}".`);
-  return parameters;
 }
 
 /** Identifies a parameter within an operation. */
@@ -168,9 +165,7 @@ function keyOf({ name, in: place }: Parameter): string {
 }
 
 function adviseSecurity({ note, schemes }: Document, holder: JsonObject, pointer: string): void {
-  const list = holder['security'];
-  if (!Array.isArray(list)) return;
-  for (const [index, requirement] of list.entries()) {
+  for (const [index, requirement] of listOf(holder['security']).entries()) {
     for (const [name] of entriesOf(requirement)) {
       // OpenAPI 3.2 allows a URI.
       if (schemes.has(name) || name.includes('/')) continue;

@@ -95,21 +95,19 @@ export function createTree({ files }: Pick<KindInput, 'files'>, reads: 'value' |
   }
 
   /** Returns a file as a redocly document, always the same one. Throws if the file cannot be used. */
-  function documentOf(path: string): Document {
-    const before = documents.get(path);
-    if (before) return before;
+  const documentOf = (path: string): Document => documents.getOrInsertComputed(path, readDocument);
+
+  function readDocument(path: string): Document {
     const file = files.get(path);
     used.add(path);
     if (file === undefined) throw new ResolveError(new Error('refused'));
-    const text = file.text;
+    const { text } = file;
     if (text === null) throw new ResolveError(new Error('unreadable'));
     // A single file needs no origins: its nodes keep their pointers.
     const copyOf = (value: unknown) =>
       files.size === 1 ? structuredClone(value) : copy(value, { file: path, parent: null, key: '' });
     const parsed = isParsed(file) ? copyOf(file[reads]) : file.example ? cover(file.example.value) : text;
-    const document = { source: new Source(root + path, text), parsed };
-    documents.set(path, document);
-    return document;
+    return { source: new Source(root + path, text), parsed };
   }
 
   class TreeResolver extends BaseResolver {

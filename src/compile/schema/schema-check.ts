@@ -84,12 +84,6 @@ export function createCheckBy(dialect: Dialect, meta: JsonObject): ((schema: unk
   }
 }
 
-/** Why ajv cannot compile a schema. `limit`: the schema is valid, but ajv does not support it. */
-export interface CompileFailure {
-  message: string;
-  limit: boolean;
-}
-
 /**
  * Keywords whose values the meta-schema has checked, so that they always compile. Their code would
  * be most of what ajv makes, and is never run.
@@ -100,11 +94,12 @@ const simpleAssertions = [
 ].flatMap((line) => line.split(' '));
 
 /**
- * Compiles a valid, bundled schema with ajv. Returns null if that succeeds. These are limits of ajv:
+ * Compiles a valid, bundled schema with ajv. Returns null if that succeeds, or else why not. `limit`: the schema is valid,
+ * but ajv does not support it. These are limits of ajv:
  * a reference that resolved before but not in ajv, a `$dynamicRef` out of a resource, the id of a
  * meta-schema, and some hundred schemas that reference one another in a row.
  */
-export function checkCompiles(dialect: Dialect, schema: unknown): CompileFailure | null {
+export function checkCompiles(dialect: Dialect, schema: unknown): { message: string; limit: boolean } | null {
   if (!isObject(schema) && typeof schema !== 'boolean') return null;
   try {
     // Inlining would copy a schema to every place that references it.
@@ -171,13 +166,10 @@ export function checkSchemas(entry: ParsedFile, dialect: Dialect, linked: Linked
       if (schema !== undefined) problems.push(...schemaProblems(file, pointer, schema, checkMeta(dialect, schema)));
     }
   }
-  const wrong: Problem[] = [];
-  for (const [file, schemas] of reached) {
-    for (const [pointer, schema] of schemas) {
-      if (wrong.length < maxFindings) wrong.push(...checkPatterns(file, pointer, schema));
-    }
-  }
-  return [...problems, ...wrong];
+  const wrong = reached
+    .entries()
+    .flatMap(([file, schemas]) => schemas.entries().flatMap((each) => checkPatterns(file, ...each)));
+  return [...problems, ...wrong.take(maxFindings)];
 }
 
 /** Whether one of the pointers leads to a node around the one at `pointer`. */

@@ -18,17 +18,29 @@ export interface Dialect {
   refStandsAlone: boolean;
   /** Whether anchors are written as `#name` in the id keyword; later drafts have `$anchor`. */
   anchorsInId: boolean;
+  references: readonly ReferenceKeyword[];
 }
 
-const old = { definitionsKeyword: 'definitions', refStandsAlone: true, anchorsInId: true } as const;
+export type ReferenceKeyword = '$ref' | '$recursiveRef' | '$dynamicRef';
+
+const old = {
+  definitionsKeyword: 'definitions',
+  refStandsAlone: true,
+  anchorsInId: true,
+  references: ['$ref'],
+} as const;
 const recent = { idKeyword: '$id', definitionsKeyword: '$defs', refStandsAlone: false, anchorsInId: false } as const;
+const [recursive, dynamic] = [
+  ['$ref', '$recursiveRef'],
+  ['$ref', '$dynamicRef'],
+] as const;
 
 export const dialects: Readonly<Record<DialectName, Dialect>> = {
   'draft-04': { name: 'draft-04', uri: 'http://json-schema.org/draft-04/schema', idKeyword: 'id', ...old },
   'draft-06': { name: 'draft-06', uri: 'http://json-schema.org/draft-06/schema', idKeyword: '$id', ...old },
   'draft-07': { name: 'draft-07', uri: 'http://json-schema.org/draft-07/schema', idKeyword: '$id', ...old },
-  '2019-09': { name: '2019-09', uri: 'https://json-schema.org/draft/2019-09/schema', ...recent },
-  '2020-12': { name: '2020-12', uri: 'https://json-schema.org/draft/2020-12/schema', ...recent },
+  '2019-09': { name: '2019-09', uri: 'https://json-schema.org/draft/2019-09/schema', references: recursive, ...recent },
+  '2020-12': { name: '2020-12', uri: 'https://json-schema.org/draft/2020-12/schema', references: dynamic, ...recent },
 };
 
 /**
@@ -73,30 +85,21 @@ const applicators: readonly [keyword: string, shape: Shape, since: DialectName, 
 
 const order = Object.keys(dialects);
 
-type Span = readonly [since: DialectName, until: DialectName | undefined];
-
-/** The rows of a table by dialect. Each row ends with its first and last dialect. */
-function byDialect<T>(rows: readonly T[], span: (row: T) => Span): Map<string, T[]> {
-  const has = (at: number, [since, until = '2020-12']: Span) =>
-    order.indexOf(since) <= at && at <= order.indexOf(until);
-  return new Map(order.map((name, at) => [name, rows.filter((row) => has(at, span(row)))]));
-}
-
-const applicatorsOf = byDialect(applicators, ([, , since, until]) => [since, until]);
-
-/** A schema directly inside another, by the pointer that leads to it. */
-interface Subschema {
-  path: string;
-  schema: unknown;
-}
+const applicatorsOf = new Map(
+  order.map((name, at) => {
+    const has = (since: DialectName, until: DialectName = '2020-12') =>
+      order.indexOf(since) <= at && at <= order.indexOf(until);
+    return [name, applicators.filter(([, , since, until]) => has(since, until))];
+  }),
+);
 
 /**
- * The direct subschemas. The values of `enum`, `const`, `default`, `examples` and unknown keywords
- * are data.
+ * The direct subschemas, by the pointers that lead to them. The values of `enum`, `const`, `default`, `examples` and
+ * unknown keywords are data.
  */
-export function subschemas(dialect: Dialect, schema: Readonly<JsonObject>): Subschema[] {
+export function subschemas(dialect: Dialect, schema: Readonly<JsonObject>) {
   const alone = dialect.refStandsAlone && typeof schema['$ref'] === 'string';
-  const schemas: Subschema[] = [];
+  const schemas: { path: string; schema: unknown }[] = [];
   for (const [keyword, shape] of applicatorsOf.get(dialect.name)!) {
     if (!Object.hasOwn(schema, keyword) || (alone && keyword !== 'definitions')) continue;
     const value = schema[keyword];
@@ -114,19 +117,9 @@ function isSchema(value: unknown): boolean {
 }
 
 /** The references of a schema: keyword and text. */
-export function referencesOf(dialect: Dialect, schema: Readonly<JsonObject>): [ReferenceKeyword, string][] {
-  return referenceKeywordsOf.get(dialect.name)!.flatMap(([keyword]): [ReferenceKeyword, string][] => {
+export function referencesOf({ references }: Dialect, schema: Readonly<JsonObject>): [ReferenceKeyword, string][] {
+  return references.flatMap((keyword): [ReferenceKeyword, string][] => {
     const text = schema[keyword];
     return typeof text === 'string' ? [[keyword, text]] : [];
   });
 }
-
-export type ReferenceKeyword = '$ref' | '$recursiveRef' | '$dynamicRef';
-
-const referenceKeywords: readonly (readonly [ReferenceKeyword, DialectName, DialectName?])[] = [
-  ['$ref', 'draft-04'],
-  ['$recursiveRef', '2019-09', '2019-09'],
-  ['$dynamicRef', '2020-12'],
-];
-
-const referenceKeywordsOf = byDialect(referenceKeywords, ([, since, until]) => [since, until]);

@@ -137,18 +137,11 @@ function groupBelow(
   /** The groups that a place belongs to: each place is looked up once, however deep it is. */
   const byPlace = new Map<string, readonly ErrorObject[][]>();
 
-  function groupsOf(at: string): readonly ErrorObject[][] {
-    const group = byPlace.get(at);
-    if (group !== undefined) return group;
-    let all = at === '' ? [] : groupsOf(parentOf(at).slice(0, -1));
-    if (places.has(at)) {
-      const direct: ErrorObject[] = [];
-      groups.set(at, direct);
-      all = [...all, direct];
-    }
-    byPlace.set(at, all);
-    return all;
-  }
+  const groupsOf = (place: string): readonly ErrorObject[][] =>
+    byPlace.getOrInsertComputed(place, (at) => {
+      const around = at === '' ? [] : groupsOf(parentOf(at).slice(0, -1));
+      return places.has(at) ? [...around, groups.getOrInsert(at, [])] : around;
+    });
 
   for (const error of errors) for (const group of groupsOf(error.instancePath)) group.push(error);
   return groups;

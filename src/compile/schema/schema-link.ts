@@ -150,8 +150,7 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
     const outcome = resolve(pending);
     if ('refused' in outcome) return false;
     const { target } = outcome;
-    const { file, pointer, keyword, text, scope } = pending;
-    links.push({ file, pointer, keyword, text, scope, target });
+    links.push({ ...pending, target });
     if (target === null || reached.get(target.file)?.has(target.pointer)) return true;
     index.addAt(target.file, target.pointer, outcome.schema);
     reach(target.file, target.pointer, outcome.schema);

@@ -16,7 +16,7 @@ import {
 import { kebab, type Judgement, type Pointers } from '../report.ts';
 import { judgeRemoval } from '../sunset.ts';
 import { parameterKey } from '../../model/openapi-shape.ts';
-import { templateNames, type Operation, parametersOf, type Parameter } from './operations.ts';
+import { templateNames, type Operation, parametersOf, type Parameter, type Response } from './operations.ts';
 import { compareContents } from './compare-contents.ts';
 import { compareSchemas } from '../schema/compare-schemas.ts';
 import { typesIn, viewOf } from '../schema/read-schema.ts';
@@ -181,7 +181,7 @@ export function compareSwitch(tell: Tell, { before, after }: Places, key: 'allow
 export function compareHeaders(
   walk: Walk,
   unit: Unit,
-  both: Both<Headed>,
+  both: Both<Pick<Response, 'place' | 'headers'>>,
   of: { direction: Direction; subject: string },
 ): void {
   const what = ({ name }: Parameter): What => {
@@ -193,11 +193,6 @@ export function compareHeaders(
     return { place, all: new Map([...headers].filter(([key]) => !isIgnored(key))) };
   });
   compareAll(walk, unit, [old!, current!], what);
-}
-
-interface Headed {
-  place: Place;
-  headers: ReadonlyMap<string, Parameter>;
 }
 
 function typesOf(side: Side, { schema }: Parameter): ReadonlySet<string> | null {

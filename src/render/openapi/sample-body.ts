@@ -17,20 +17,13 @@ type Joint = string | null;
 const oldJoints: Readonly<Record<string, Joint>> = { ssv: '%20', tsv: '%09', pipes: '%7C', multi: null };
 const joints: Readonly<Record<string, string>> = { spaceDelimited: '%20', pipeDelimited: '%7C' };
 
-interface Style {
-  style: string;
-  isExploded: boolean;
-  joint: Joint;
-  encode(value: unknown): string;
-}
-
-function styleOf({ place, from }: Parameter): Style {
+function styleOf({ place, from }: Parameter) {
   const style = textOf(from['style']) || (place === 'query' || place === 'cookie' ? 'form' : 'simple');
   const isOld = from['schema'] === undefined && from['content'] === undefined;
   const old = own(oldJoints, textOf(from['collectionFormat'])) ?? ',';
   const isMulti = from['collectionFormat'] === 'multi';
   const isExploded = isOld ? isMulti : (from['explode'] ?? style === 'form') === true;
-  const joint = isExploded ? null : isOld ? old : (own(joints, style) ?? ',');
+  const joint: Joint = isExploded ? null : isOld ? old : (own(joints, style) ?? ',');
   return { style, isExploded, joint, encode: from['allowReserved'] === true ? encodeSome : encode };
 }
 

@@ -12,22 +12,18 @@ interface Progress {
   rows: number;
 }
 
-/** A schema in one line and in the lines below it. */
-interface SchemaMarkdown {
-  /** Its type, values, constraints and description. */
-  brief: string;
-  /** Properties and alternatives. Each line ends with a line break. */
-  tree: string;
-}
-
-export function schemaMarkdown(schemas: Schemas, schema: unknown, depth = 0): SchemaMarkdown {
+/**
+ * A schema in one line (`brief`: its type, values, constraints and description) and in the lines below it (`tree`:
+ * properties and alternatives, each with a line break at its end).
+ */
+export function schemaMarkdown(schemas: Schemas, schema: unknown, depth = 0): { brief: string; tree: string } {
   const view = viewSchema(schemas, schema);
   return { brief: briefOf(view, [], ''), tree: groupsMarkdown(schemas, view.groups, view.via, depth, { rows: 0 }) };
 }
 
 /** One parameter or header with the lines below it. */
-export function rowMarkdown(schemas: Schemas, row: SchemaRow, description: string, flags: string[], depth = 0): string {
-  return line(schemas, row, new Set(), depth, { rows: 0 }, description, flags);
+export function rowMarkdown(schemas: Schemas, row: SchemaRow, description: string, flags: string[]): string {
+  return line(schemas, row, new Set(), 0, { rows: 0 }, description, flags);
 }
 
 function line(
@@ -76,17 +72,12 @@ function groupsMarkdown(
 }
 
 function typeOfView(view: SchemaView): string {
-  return view.type
-    .map((part) =>
-      typeof part === 'string' ? inlineMarkdown(part) : inlineMarkdown(part.schema || 'the whole schema'),
-    )
-    .map((part, at) => (typeof view.type[at] === 'string' ? spaced(view.type[at], part) : part))
-    .join('');
-}
-
-/** Restores the spaces around a text that were trimmed. */
-function spaced(written: string, text: string): string {
-  return `${written.startsWith(' ') ? ' ' : ''}${text}${written.endsWith(' ') ? ' ' : ''}`;
+  const words = view.type.map((part) => {
+    if (typeof part !== 'string') return inlineMarkdown(part.schema || 'the whole schema');
+    // With the spaces around it, which would be trimmed.
+    return `${part.startsWith(' ') ? ' ' : ''}${inlineMarkdown(part)}${part.endsWith(' ') ? ' ' : ''}`;
+  });
+  return words.join('');
 }
 
 function briefOf(view: SchemaView, flags: readonly string[], description: string): string {

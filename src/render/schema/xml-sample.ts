@@ -31,14 +31,8 @@ function lastName(schema: unknown): string {
   return reference === '' ? 'root' : reference.slice(reference.lastIndexOf('/') + 1);
 }
 
-interface Form {
-  name: string;
-  namespace: string;
-  isAttribute: boolean;
-  isWrapped: boolean;
-}
-
-function formOf({ document }: Schemas, schema: unknown, fallback: string): Form & { target: Record<string, unknown> } {
+/** How an element of a schema is written. */
+function formOf({ document }: Schemas, schema: unknown, fallback: string) {
   const target = dereference(document, schema) ?? {};
   const { name, prefix, namespace, attribute, wrapped, nodeType } = objectOf(target['xml']);
   const local = xmlName(textOf(name) || fallback);
