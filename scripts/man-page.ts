@@ -7,10 +7,10 @@ import { createProgram } from '../src/cli/program.ts';
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
-process.stdout.write(manPage(version));
+process.stdout.write(await manPage(version));
 
-function manPage(release: string): string {
-  const commands = describeCommands(createProgram());
+async function manPage(release: string): Promise<string> {
+  const commands = describeCommands(await createProgram());
   const [first, ...others] = commands.map(({ options }) => options);
   const common = first!.filter(({ flags }) => others.every((options) => options.some((each) => each.flags === flags)));
   const isCommon = (flags: string) => common.some((each) => each.flags === flags);

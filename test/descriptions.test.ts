@@ -16,8 +16,8 @@ test('each key of the configuration says what it is', () => {
   expect(own.filter(([, , what]) => !sentence.test(what!)).map(([, key]) => key)).toEqual([]);
 });
 
-test('each command, argument and option says what it is', () => {
-  const untold = describeCommands(createProgram()).flatMap(({ name, summary, arguments: taken, options }) => [
+test('each command, argument and option says what it is', async () => {
+  const untold = describeCommands(await createProgram()).flatMap(({ name, summary, arguments: taken, options }) => [
     ...(sentence.test(`${summary}.`) ? [] : [name]),
     ...taken.filter((one) => one.description.length < 4).map((one) => `${name} ${one.name}`),
     ...options.filter((one) => one.description.length < 4).map((one) => `${name} ${one.flags}`),

@@ -25,7 +25,7 @@ import { run } from './compile/run.ts';
 const root = new URL('../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
 
-const commands = describeCommands(createProgram());
+const commands = describeCommands(await createProgram());
 const management = () => readDescription().document;
 const problems = Object.entries(problemTypes).map(([code, kind]) => ({ code, ...kind }));
 const pages = readDocs().map((page) => ({

@@ -9,7 +9,6 @@ import { doctorCommand, initCommand, operatorCommand } from './setup/setup-comma
 import { importCommand } from './import-command.ts';
 import { backupCommand, migrateCommand, restoreCommand } from './backup-command.ts';
 import { fsckCommand, gcCommand } from './fsck-command.ts';
-import { groupCommands } from './manage/organization-commands.ts';
 import { lintCommand } from './check/lint-command.ts';
 import { replayCommand } from './check/replay-command.ts';
 import { addCommand, removeCommand } from './lock/add-command.ts';
@@ -28,7 +27,6 @@ import { completionCommand } from './completion-command.ts';
 import { formatHelp } from './help.ts';
 import { mcpCommand } from './mcp-command.ts';
 import { openCommand } from './open-command.ts';
-import { versionCommands } from './manage/version-commands.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { readUserDefaults } from '../config/load-config.ts';
 import type { CommonOptions } from './command-context.ts';
@@ -37,11 +35,18 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
   version: string;
 };
 
+/** Commands that tell of all others, or have some below them that the description has. */
+const needsDescription = ['serve', 'sites', 'completion', 'build'];
+
 /**
  * Returns the `stele` program. It throws instead of exiting. With `json`, it prints no error: the
- * caller does.
+ * caller does. `called`: the only command that is run. The commands that the description has are
+ * there if it is one of them, or needs them: to read it takes as long as many a command.
  */
-export function createProgram({ json = false }: { json?: boolean } = {}): Command {
+export async function createProgram({
+  json = false,
+  called,
+}: { json?: boolean; called?: string | undefined } = {}): Promise<Command> {
   const program = new Command('stele')
     .description('A git-native registry for API contracts.')
     .version(version)
@@ -51,7 +56,8 @@ export function createProgram({ json = false }: { json?: boolean } = {}): Comman
     .configureHelp({ formatHelp })
     .configureOutput(json ? silent : spoken)
     .hook('preAction', (_program, command) => fillInDefaults(command));
-  for (const command of [
+  const sites = sitesCommand();
+  const commands = [
     initCommand(),
     doctorCommand(),
     serveCommand(),
@@ -71,9 +77,7 @@ export function createProgram({ json = false }: { json?: boolean } = {}): Comman
     syncCommand(),
     repositoriesCommand(),
     importCommand(),
-    sitesCommand(),
-    ...versionCommands(),
-    ...groupCommands(),
+    sites,
     loginCommand(),
     logoutCommand(),
     openCommand(),
@@ -87,9 +91,12 @@ export function createProgram({ json = false }: { json?: boolean } = {}): Comman
     migrateCommand(),
     gcCommand(),
     buildCommand(),
-  ]) {
-    program.addCommand(withCommonOptions(command, json));
+  ];
+  if (!commands.some((command) => command.name() === called) || needsDescription.includes(called!)) {
+    const { describedCommands } = await import('./manage/described-commands.ts');
+    commands.splice(commands.indexOf(sites) + 1, 0, ...describedCommands(sites));
   }
+  for (const command of commands) program.addCommand(withCommonOptions(command, json));
   return program;
 }
 

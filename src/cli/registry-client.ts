@@ -83,7 +83,7 @@ export async function openRegistryAt(registry: string, org: string | null): Prom
   if (!readOpenTarget(registry).key)
     throw new RegistryError('malformed', 'Log in with `stele login`, or set STELE_KEY to an API key of that registry.');
   const organization = await organizationOfKey(registry, org);
-  return askingWith(async (method, path, body) => {
+  return askingWith(organization, async (method, path, body) => {
     const ask = async () => bodyIn(await askRegistry(registry, method, path, { org: organization, body }));
     return ask().catch(async (error: unknown) => {
       const { retryAfter = Infinity } = isRegistryError(error, 'rate_limited') ? error : {};
@@ -101,9 +101,13 @@ const longestWait = 120;
 /** What asks the management API: of a running registry, or of the data folder. */
 export type Client = ReturnType<typeof askingWith>;
 
-/** The questions that rest on `demand`. */
-export function askingWith(demand: (method: string, path: string, body?: unknown) => Promise<RegistryAnswer['body']>) {
+/** The questions about an organization that rest on `demand`. */
+export function askingWith(
+  org: string,
+  demand: (method: string, path: string, body?: unknown) => Promise<RegistryAnswer['body']>,
+) {
   return {
+    org,
     /**
      * Asks, with a body that becomes JSON, or bytes as they are. Throws the registry's own error, and `unreachable`
      * without a valid response, or on a redirect: the key must not go to another server.

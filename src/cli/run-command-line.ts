@@ -12,7 +12,8 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   try {
     useProxies();
     if (args.includes('--color')) forceColor();
-    await createProgram({ json }).parseAsync(args, { from: 'user' });
+    const program = await createProgram({ json, called: args[0] });
+    await program.parseAsync(args, { from: 'user' });
     return Number(process.exitCode ?? 0);
   } catch (error) {
     // commander throws for --help and --version too.

@@ -13,7 +13,8 @@ import type { Registry } from '../registry/registry.ts';
 import type { SignedIn } from '../server/server-context.ts';
 import { documentBodyBytes, matchSegments, ownDescription, plainBodyBytes } from '../server/v1/api-description.ts';
 import { createRateLimit } from '../server/rate-limit.ts';
-import { typedIn, type Typed } from './fields.ts';
+import type { Typed } from '../server/v1/described-field.ts';
+import { typedIn } from './fields.ts';
 import { approvalList, approvalPage } from './approvals.ts';
 import {
   listPage,

@@ -7,7 +7,8 @@ import { problemTypes } from '../server/error-answers.ts';
 import { verdictTags } from '../site/pages/diff-page.ts';
 import { describeReport } from '../site/pages/report-page.ts';
 import type { Answered, ConsoleRequest } from './console-request.ts';
-import { faultsIn, firstOf, showFields, type Field, type Typed } from './fields.ts';
+import type { Field, Typed } from '../server/v1/described-field.ts';
+import { faultsIn, firstOf, showFields } from './fields.ts';
 import type { View } from './pages.ts';
 import { formPage, sendPage, viewPage, type ShownForm } from './show.ts';
 

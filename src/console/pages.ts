@@ -2,7 +2,7 @@ import { shownState, type Tone } from '../model/states.ts';
 import { here, may, mayPublish, nextOf, performList, type ConsoleRequest, type Listed } from './console-request.ts';
 import type { Scope } from '../model/access.ts';
 import type { Answer } from '../server/v1/call.ts';
-import type { Field } from './fields.ts';
+import type { Field } from '../server/v1/described-field.ts';
 
 export type { Tone };
 

@@ -7,7 +7,8 @@ import { findVersion, nameOf } from '../model/resource.ts';
 import { untilClosed } from '../server/request.ts';
 import { checkDocument } from '../server/v1/documents.ts';
 import { isCheck, reportOf, type FormPage, type CheckResult } from './form-page.ts';
-import { describedField, firstOf, type Field, type Typed } from './fields.ts';
+import { describedField, type Field, type Typed } from '../server/v1/described-field.ts';
+import { firstOf } from './fields.ts';
 import type { Page } from './pages.ts';
 import {
   perform,

@@ -1,7 +1,8 @@
 import { countText } from '../model/problem.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { FormPage } from './form-page.ts';
-import { firstOf, type Field } from './fields.ts';
+import type { Field } from '../server/v1/described-field.ts';
+import { firstOf } from './fields.ts';
 import { findingSection } from './run-view.ts';
 import type { Row, View } from './pages.ts';
 import { documentField } from './publish-page.ts';

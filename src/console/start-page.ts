@@ -9,7 +9,8 @@ import { findReadable } from '../registry/readable.ts';
 import { newId } from '../registry/registry.ts';
 import { createUpload } from '../source/upload.ts';
 import { isCheck, type FormPage } from './form-page.ts';
-import { describedField, firstOf, type Field, type Typed } from './fields.ts';
+import { describedField, type Field, type Typed } from '../server/v1/described-field.ts';
+import { firstOf } from './fields.ts';
 import { documentField, publishedPage, verdictOf } from './publish-page.ts';
 import { here, nobodys, type ConsoleRequest } from './console-request.ts';
 

@@ -2,15 +2,13 @@ import { isRegistryError } from '../model/errors.ts';
 import type { Answer } from '../server/v1/call.ts';
 import {
   bodyFrom,
-  faultsIn,
-  firstOf,
-  queryFrom,
-  typedFrom,
-  type Field,
-  type Typed,
   describedField,
   describedParameter,
-} from './fields.ts';
+  queryFrom,
+  type Field,
+  type Typed,
+} from '../server/v1/described-field.ts';
+import { faultsIn, firstOf, typedFrom } from './fields.ts';
 import type { FormPage } from './form-page.ts';
 import type { DescribedOperation } from '../server/v1/api-description.ts';
 import type { Form } from './pages.ts';

@@ -12,9 +12,10 @@ import { createProgram } from '../../src/cli/program.ts';
 let folder: string;
 const fileOf = (shell: string) => join(folder, `stele.${shell}`);
 
-beforeAll(() => {
+beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'stele-completion-'));
-  for (const shell of shells) writeFileSync(fileOf(shell), completionFor(shell, createProgram()));
+  const program = await createProgram();
+  for (const shell of shells) writeFileSync(fileOf(shell), completionFor(shell, program));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

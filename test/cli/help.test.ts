@@ -13,8 +13,8 @@ function wordsOf(line: string): string[] {
 }
 
 /** The program, with commands that do nothing. */
-function idleProgram(): Command {
-  const program = createProgram({ json: true });
+async function idleProgram(): Promise<Command> {
+  const program = await createProgram({ json: true });
   const idle = (command: Command): void => {
     if (command.commands.length === 0) command.action(() => undefined);
     for (const each of command.commands) idle(each);
@@ -31,11 +31,7 @@ test('stele --help fits a screen, begins with examples and names every command',
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
   expect(lines[2]).toMatch(/^ {2}stele init /);
   const listed = lines.slice(7).flatMap((line) => /^ {2}\w+ +(.*)$/.exec(line)?.[1]!.split(', ') ?? []);
-  expect(listed.toSorted()).toEqual(
-    createProgram()
-      .commands.map((command) => command.name())
-      .toSorted(),
-  );
+  expect(listed.toSorted()).toEqual((await createProgram()).commands.map((command) => command.name()).toSorted());
 });
 
 test('the help of a command begins with its examples, and ends with its options', async () => {
@@ -47,14 +43,15 @@ test('the help of a command begins with its examples, and ends with its options'
 describe('examples', () => {
   const all = Object.entries(examples).flatMap(([name, lines]) => lines.map(([line]) => ({ name, line })));
 
-  test('are of commands that exist', () => {
-    const names = ['stele', ...describeCommands(createProgram()).map(({ name }) => name)];
+  test('are of commands that exist', async () => {
+    const names = ['stele', ...describeCommands(await createProgram()).map(({ name }) => name)];
     expect(Object.keys(examples).filter((name) => !names.includes(name))).toEqual([]);
   });
 
   test.each(all)('$line is what the command takes', async ({ name, line }) => {
     expect(line.startsWith(name)).toBe(true);
-    await expect(idleProgram().parseAsync(wordsOf(line).slice(1), { from: 'user' })).resolves.toBeDefined();
+    const program = await idleProgram();
+    await expect(program.parseAsync(wordsOf(line).slice(1), { from: 'user' })).resolves.toBeDefined();
   });
 });
 
@@ -62,7 +59,7 @@ test('the manual page has every command and its options', async () => {
   const script = fileURLToPath(new URL('../../scripts/man-page.ts', import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, [script]);
   const plain = stdout.replaceAll('\\-', '-');
-  for (const { name, options } of describeCommands(createProgram())) {
+  for (const { name, options } of describeCommands(await createProgram())) {
     expect(plain).toContain(`.SS ${name}\n`);
     for (const { flags } of options) expect(plain).toContain(`\n.B ${flags}\n`);
   }

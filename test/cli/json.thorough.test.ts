@@ -216,7 +216,7 @@ const answers: Record<string, [args: string, code: number, members: object][]> =
   build: [['--out site', 0, { outcome: 'built', files: expect.any(Number) as number }]],
 };
 
-const commands = describeCommands(createProgram()).map(({ name }) => name.replace(/^stele /, ''));
+const commands = describeCommands(await createProgram()).map(({ name }) => name.replace(/^stele /, ''));
 
 test('every command is walked', () => {
   // serve and mcp do not end by themselves; restore needs a second store, init a folder without a

@@ -94,7 +94,7 @@ function remoteCommands(command: Command, path = command.name()): string[] {
   return [...own, ...command.commands.flatMap((each) => remoteCommands(each, `${path} ${each.name()}`))];
 }
 
-test('every command with --registry is in one of the tables', () => {
+test('every command with --registry is in one of the tables', async () => {
   // A check names the organization in its body, one may read what is public of any, to open a page asks nothing, an
   // assistant asks about any, a login is a person's, organizations are listed and created for a person, and a link is made of the data folder.
   const all = [
@@ -109,7 +109,7 @@ test('every command with --registry is in one of the tables', () => {
     ...Object.keys(commands),
     ...Object.keys(readers),
   ];
-  expect(remoteCommands(createProgram()).sort()).toEqual(all.sort());
+  expect(remoteCommands(await createProgram()).sort()).toEqual(all.sort());
 });
 
 describe('with a key of acme, a command that names partner', () => {

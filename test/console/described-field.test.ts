@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { consoleForms, formCodes, listCodes } from '../../src/console/console.ts';
-import { describedField, describedParameter } from '../../src/console/fields.ts';
+import { describedField, describedParameter } from '../../src/server/v1/described-field.ts';
 import { description } from '../server/v1/described.ts';
 
 const operation = (id: string) => description.operations.find((each) => each.id === id)!;

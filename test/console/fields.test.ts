@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { RegistryError } from '../../src/model/errors.ts';
-import { bodyFrom, faultsIn, typedFrom, type Field } from '../../src/console/fields.ts';
+import { faultsIn, typedFrom } from '../../src/console/fields.ts';
+import { bodyFrom, type Field } from '../../src/server/v1/described-field.ts';
 
 test('a form shows what a record has, and asks for the same again', () => {
   const fields: Field[] = [

@@ -1,9 +1,8 @@
-import { Command, type Argument, type Option } from 'commander';
+import type { Command } from 'commander';
 import { isSlug } from '../../model/address.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import type { OpenRegistry } from '../../open.ts';
-import { operator, withRegistry, withStore, type CommonOptions } from '../command-context.ts';
-import { printJson } from '../output.ts';
+import { operator, withRegistry, withStore } from '../command-context.ts';
 import { askingWith, openRegistryAt, type Client } from '../registry-client.ts';
 
 /**
@@ -53,7 +52,7 @@ export async function workHere<T>(
   const url = registry.config.url ?? '';
   const operations = createOperations({ registry, queue, url, isReady: () => true });
   const table = createRoutes(ownDescription().operations);
-  const client = askingWith(async (method, target, body) => {
+  const client = askingWith(org, async (method, target, body) => {
     const [path, query] = target.split('?') as [string, string?];
     const { route, values } = matchRoute(table, path)!;
     const isFile = body instanceof Uint8Array;
@@ -96,55 +95,4 @@ export async function workHere<T>(
   } finally {
     await queue.close();
   }
-}
-
-/** Options of every command that asks the management API. */
-export interface VerbOptions extends CommonOptions {
-  org?: string;
-}
-
-/** A command that asks the management API: what it takes, and what it asks for. `id` is its first argument, `more` the second. */
-export interface Verb<Options extends VerbOptions> {
-  name: string;
-  description: string;
-  argument?: Argument | readonly Argument[];
-  options?: readonly Option[];
-  /** The organization in the first argument. Throws `malformed`. Absent: `--org` names it. Null: it is about none. */
-  orgIn?: ((id: string) => string) | null;
-  /** Whether it may be the first thing that is done with a data folder, which is made then. */
-  makesStore?: boolean;
-  /** Returns what `--json` prints. */
-  run(client: Client, id: string, options: Options, more: string): Promise<object>;
-  say(answer: Record<string, unknown>, id: string, options: Options, client: Client): void | Promise<void>;
-}
-
-/** Creates such a command. `orgHelp`: what `--org` means. */
-export function verbCommand(
-  { name, description, argument = [], options = [], orgIn, makesStore = false, run, say }: Verb<VerbOptions>,
-  orgHelp = '',
-): Command {
-  const command = new Command(name).description(description);
-  for (const each of [argument].flat()) command.addArgument(each);
-  if (orgIn === undefined) command.option('--org <name>', orgHelp);
-  command.option('--registry <url>', 'URL of a running registry; uses the key in STELE_KEY and its organization');
-  for (const option of options) command.addOption(option);
-  return command.action(async (...given: unknown[]) => {
-    const self = given.at(-1) as Command;
-    const [id = '', more = ''] = self.args;
-    const asked = self.optsWithGlobals<VerbOptions & { registry?: string }>();
-    // The operator of a data folder acts in all organizations.
-    const nobodys = asked.registry === undefined ? '-' : null;
-    const org = orgIn === undefined ? (asked.org ?? null) : orgIn === null ? nobodys : orgIn(id);
-    await withClient(
-      self,
-      org,
-      async (client) => {
-        const answer = await run(client, id, asked, more);
-        if ('delivered' in answer && answer.delivered !== true) process.exitCode = 1;
-        if (asked.json) printJson(answer);
-        else await say(answer as Record<string, unknown>, id, asked, client);
-      },
-      { makesStore },
-    );
-  });
 }

@@ -32,6 +32,8 @@ export interface DescribedOperation {
   forms: readonly object[];
   /** The page of the console that shows its list (`x-list`). Null: none, or one with code of its own. */
   list: object | null;
+  /** Commands that ask it (`x-command`). */
+  commands: readonly object[];
   /** Position of the request body's schema in the description; null: the operation has no body. */
   body: { pointer: string; required: boolean; /** Whether the body is a file and not JSON. */ isBytes: boolean } | null;
 }
@@ -88,6 +90,7 @@ function readOperation(document: DescribedSchema, path: string, item: PathItem, 
     parameters: all.map((parameter) => resolveInDescription(document, parameter) as DescribedParameter),
     forms: (operation['x-form'] ?? []) as object[],
     list: (operation['x-list'] ?? null) as object | null,
+    commands: (operation['x-command'] ?? []) as object[],
     body: body
       ? {
           pointer: joinPointer('', 'paths', path, method, 'requestBody', 'content', 'application/json', 'schema'),

@@ -1,9 +1,9 @@
-import { Argument, Command } from 'commander';
+import { Command } from 'commander';
 import { RegistryError } from '../../model/errors.ts';
 import { currentOf, formatSite, parseSite, type SiteName } from '../model/documentation-site.ts';
 import { readConfig, withRegistryToRead, type CommonOptions } from '../../cli/command-context.ts';
 import { complain, formatReport, print, printJson, withProgress } from '../../cli/output.ts';
-import { verbCommand, withClient, type Verb, type VerbOptions } from '../../cli/manage/with-client.ts';
+import { withClient } from '../../cli/manage/with-client.ts';
 import { openRegistryAt } from '../../cli/registry-client.ts';
 import {
   checkFolder,
@@ -28,7 +28,7 @@ interface SitesOptions extends CommonOptions, FolderOptions {
 
 const remoteHelp = 'use the running registry at this URL, with the key in STELE_KEY';
 
-/** `stele sites publish|preview|list|rollback`: documentation sites, on the data folder or a running registry. */
+/** `stele sites publish|preview|list`: documentation sites, on the data folder or a running registry. */
 export function sitesCommand(): Command {
   const sites = new Command('sites').description('Publish, list and roll back documentation sites.');
   sites
@@ -74,26 +74,11 @@ export function sitesCommand(): Command {
       for (const { site, visibility, deployment, title } of all)
         print([site, visibility, deployment ?? '-', title].join('\t'));
     });
-  sites.addCommand(verbCommand(rollback));
   return sites;
 }
 
-const rollback: Verb<VerbOptions> = {
-  name: 'rollback',
-  description: 'Serve an earlier deployment of a site again.',
-  argument: [new Argument('<site>', '@org/sites/slug'), new Argument('<deployment>', 'number of the deployment')],
-  orgIn: (name) => requireSite(name).org,
-  async run({ demand }, name, _options, again) {
-    const answer = await demand('POST', `/v1/sites/${requireSite(name).slug}/publish`, { deployment: again });
-    return { deployment: (answer['deployment'] as { id: string }).id, again };
-  },
-  say({ deployment, again }, name) {
-    print(String(deployment));
-    complain(`${name} shows what deployment ${String(again)} was, as deployment ${String(deployment)}.`);
-  },
-};
-
-function requireSite(text: string): SiteName {
+/** Throws `malformed`. */
+export function requireSite(text: string): SiteName {
   const site = parseSite(text);
   if (site === null)
     throw new RegistryError('malformed', `${JSON.stringify(text)} is not a site. Use @org/sites/slug.`);

@@ -1,6 +1,6 @@
 import { type FormCodes, facts } from '../../console/pages.ts';
 import { fitsTheme, themeFiles } from '../model/theme.ts';
-import type { Field } from '../../console/fields.ts';
+import type { Field } from '../../server/v1/described-field.ts';
 import { perform, type ConsoleRequest } from '../../console/console-request.ts';
 
 const sitePath = '/sites/:site';

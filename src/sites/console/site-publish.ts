@@ -5,7 +5,8 @@ import { isPagePath } from '../model/page-path.ts';
 import { headOf } from '../registry/drafts.ts';
 import { problemTypes } from '../../server/error-answers.ts';
 import { isCheck, reportOf, type FormPage, type CheckResult } from '../../console/form-page.ts';
-import { firstOf, type Field, type Typed } from '../../console/fields.ts';
+import { firstOf } from '../../console/fields.ts';
+import type { Field, Typed } from '../../server/v1/described-field.ts';
 import { assertMay, perform, here, hereAfter, type ConsoleRequest } from '../../console/console-request.ts';
 
 /** The entity tag of a page that does not exist. */

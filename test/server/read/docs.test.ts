@@ -17,7 +17,7 @@ describe.each(['http://registry.test', 'http://registry.test/contracts'])('at %s
   beforeAll(async () => {
     const registry = createTestRegistry();
     const queue = createTestQueue(registry);
-    const commands = describeCommands(createProgram());
+    const commands = describeCommands(await createProgram());
     server = await listen(createApp({ registry, queue, url, isReady: () => true, commands }), {
       host: '127.0.0.1',
       port: 0,

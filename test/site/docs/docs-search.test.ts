@@ -13,7 +13,7 @@ let server: ConsoleServer;
 beforeAll(async () => {
   const site = { docs: readDocs(), links: { path: (path: string) => path } } as unknown as Site;
   const management = () => ({ paths: {}, tags: [] });
-  docs = createDocs(site, { problems: [], commands: describeCommands(createProgram()), management });
+  docs = createDocs(site, { problems: [], commands: describeCommands(await createProgram()), management });
   server = await openConsole();
 });
 afterAll(() => server[Symbol.asyncDispose]());
