@@ -16,6 +16,7 @@ import { contractsIn } from './locked-files.ts';
 import { planDocuments, type Plan } from './discover.ts';
 import type { Reading } from './settings-of.ts';
 import type { Planned } from './planned.ts';
+import { policyOf } from '../registry/gate/policy.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Projection } from '../store/log/state.ts';
 import { readJson } from '../registry/stored.ts';
@@ -120,13 +121,14 @@ export async function planAll(reading: Reading, moves: Moves = new Map()): Promi
     if (document !== undefined || isGone || isHeld || isNoLongerFound) continue;
     planned.set(key, plannedFor(resource));
   }
-  const ended = connected.filter((resource) => !planned.has(nameOf(resource)));
   const files = new Map(connected.map((resource) => [nameOf(resource), fileOf(resource.connection)]));
-  for (const [name, document] of planned) {
-    const isOfFile = ({ connection }: Connected) => fileOf(connection) === fileOf(document);
-    if (ended.length > 0 && files.get(name) !== fileOf(document))
-      document.ended = ended.map((resource) => ({ ...coordinateOf(resource), isOfFile: isOfFile(resource) }));
+  const ended: NonNullable<Planned['ended']> = [];
+  for (const resource of connected) {
+    const [file, document] = [fileOf(resource.connection), planned.get(nameOf(resource))];
+    if (document !== undefined && fileOf(document) === file) continue;
+    if ((await policyOf(registry, resource)).approval === 'required') ended.push({ file, resource });
   }
+  for (const [name, document] of planned) if (files.get(name) !== fileOf(document)) document.ended = ended;
   const paths = new Set([...planned.values()].map(({ path }) => path));
   const unread = (discovered?.unread ?? []).filter(({ file }) => !paths.has(file));
   const notes = unread.map(({ file, message }) => noteOn(file, null, message));

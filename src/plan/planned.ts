@@ -5,6 +5,7 @@ import type { Ownership } from '../model/ownership.ts';
 import type { OnConflict } from '../model/connection.ts';
 import type { GateSettings } from '../model/gate.ts';
 import type { Exemption, Validation } from '../model/problem.ts';
+import type { Resource } from '../model/resource.ts';
 import type { Visibility } from '../model/access.ts';
 
 /** A document of a repository and the resource that it is published to. Its ownership is that of an existing resource, too. */
@@ -15,10 +16,10 @@ export interface Planned extends Ownership, GateSettings {
   view?: FileView;
   coordinate: Coordinate;
   /**
-   * Where the resource was not published from this file: those of the repository that no document of this commit is published
-   * to. `isOfFile`: they were published from the file.
+   * Where the resource was not published from this file: those of the repository that want approval and are published from
+   * another file now, or from none, with the file that they were published from.
    */
-  ended?: (Coordinate & { isOfFile: boolean })[];
+  ended?: { file: string; resource: Resource }[];
   /** Settings for a new resource, from here to `validation`. An existing resource keeps its own, also of its gate. */
   /** Empty: the title of what is published. */
   name: string;

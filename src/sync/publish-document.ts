@@ -1,11 +1,11 @@
 import { anonymous } from '../model/access.ts';
 import type { Connection, Repository, RunDocument } from '../model/connection.ts';
 import { adviceIn, describeBlocking, firstBlocker, holdIn, outcomeIn } from '../model/problem.ts';
-import { formatCoordinate, type Coordinate } from '../model/address.ts';
+import { formatCoordinate } from '../model/address.ts';
 import { isRegistryError, RegistryError, type ErrorCode } from '../model/errors.ts';
 import { fileOf, viewInWords } from '../model/artifact.ts';
 import { decodeJson } from '../model/json.ts';
-import type { Resource } from '../model/resource.ts';
+import { coordinateOf, nameOf, type Resource } from '../model/resource.ts';
 import { bytesIn, type Compiled } from '../compile/compile.ts';
 import { documentOf, readObject } from '../registry/stored.ts';
 import { shareOf } from '../plan/find-twins.ts';
@@ -107,18 +107,14 @@ export function connectionFor(
  * same step.
  */
 export async function publishDocument(
-  { registry, repository, run, signal }: Syncing,
+  syncing: Syncing,
   snapshot: Snapshot,
   planned: Planned,
-  {
-    version = null,
-    isPast = false,
-    floor = null,
-    latest = version === null || 'newer',
-    dryRun = false,
-    isView = false,
-  }: HowToPublish = {},
+  how: HowToPublish = {},
 ): Promise<PublishResult> {
+  const { registry, repository, run, signal } = syncing;
+  const { version = null, isPast = false, floor = null, dryRun = false, isView = false } = how;
+  const { latest = version === null || 'newer' } = how;
   const { view, coordinate, onConflict, exemptions } = planned;
   const stated = version === null ? await statedVersion(registry, snapshot, planned, signal) : undefined;
   const request: PublishRequest = {
@@ -142,24 +138,23 @@ export async function publishDocument(
     author: { actor: `sync:${repository.org}`, origin: `run:${run.id}` },
     signal,
   };
-  if (!isPast)
-    await assertNoWayPast(registry, planned, (former) =>
-      publish(registry, { ...request, coordinate: former, create: null, dryRun: true }),
-    );
+  if (!isPast) await assertNoWayPast(syncing, snapshot, planned, how);
   return publish(registry, request);
 }
 
 /**
  * Another name is no way past approval: throws `conflict` for a document that would be published as another resource than its
  * file was, which wants approval, or than what became half of it was, unless the other one wants it, too, and the file would be
- * published as the next version of the former one. An administrator may create and connect the resource. `asNext`: what publishing that
- * would say; null: not known. Nor does discovery publish whole what `stele.yaml` published as a view.
+ * published as the next version of the former one. An administrator may create and connect the resource. What is published by
+ * tags is not known before. Nor does discovery publish whole what `stele.yaml` published as a view.
  */
 export async function assertNoWayPast(
-  registry: Registry,
+  syncing: Syncing,
+  snapshot: Snapshot,
   planned: Planned,
-  asNext: ((former: Coordinate) => Promise<PublishResult>) | null,
+  how: HowToPublish = {},
 ): Promise<void> {
+  const { registry } = syncing;
   const { coordinate, path, ended = [] } = planned;
   const name = formatCoordinate(coordinate);
   const existing = await findResource(registry, coordinate);
@@ -168,21 +163,21 @@ export async function assertNoWayPast(
     const what = `${path} is published as ${name} ${viewInWords(shown)} only, and nothing in stele.yaml says so any more.`;
     throw new RegistryError('conflict', `${what} List it there, or delete the resource.`);
   }
-  for (const { isOfFile, ...each } of ended) {
-    const former = await findResource(registry, each);
-    if (former === null || (await policyOf(registry, former)).approval !== 'required') continue;
+  for (const { file, resource: former } of ended) {
+    if (nameOf(former) === name) continue;
+    const isOfFile = file === fileOf(planned);
+    const asNext = { ...planned, coordinate: coordinateOf(former), ended: [] };
+    const result = await publishDocument(syncing, snapshot, asNext, { ...how, dryRun: true });
+    if (!isOfFile && !(await isAlike(registry, former, result.compiled))) continue;
     const refuse = (why: string) => {
-      const was = isOfFile ? 'is published' : asNext ? 'is what was published' : 'may be what was published';
+      const was = `${path} is ${isOfFile ? '' : 'what was '}published as ${nameOf(former)}, which requires approval`;
       const advice = `Keep the slug until it is approved, or have an administrator create and connect ${name}.`;
-      const message = `${path} ${was} as ${formatCoordinate(each)}, which requires approval, and ${why}. ${advice}`;
-      return new RegistryError('conflict', message);
+      return new RegistryError('conflict', `${was}, and ${why}. ${advice}`);
     };
-    if (!isOfFile && asNext && !(await isAlike(registry, former, (await asNext(each)).compiled))) continue;
     const fresh = { ...coordinate, ruleset: planned.ruleset, ...gateSettingsOf(planned) };
     const own = await policyOf(registry, existing ?? fresh);
     if (own.approval !== 'required') throw refuse(`${name} would not`);
-    const result = asNext && (await asNext(each));
-    if (result === null) throw refuse('its next tag cannot be judged before');
+    if (planned.tags !== null && !how.version) throw refuse('its next tag cannot be judged before');
     if (result.outcome !== 'published' && result.outcome !== 'unchanged') throw refuse('would not be published there');
   }
 }

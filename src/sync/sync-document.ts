@@ -57,7 +57,7 @@ export async function syncDocument(
   let release: string | null = null;
   const before = await findResource(registry, coordinate);
   const result = await refusable(async () => {
-    if (document.tags !== null) return connectTagged(syncing, document);
+    if (document.tags !== null) return connectTagged(syncing, snapshot, document);
     const branch = await beforeFirst(syncing, snapshot, document);
     release = branch.release;
     // Logged before it is published, because a label is final.
@@ -120,11 +120,12 @@ async function describeResource({ registry, repository, run }: Syncing, planned:
  * For a document that is published by tag: creates and connects its resource, without the branch's
  * content.
  */
-async function connectTagged({ registry, repository, run }: Syncing, document: Planned): Promise<'connected'> {
+async function connectTagged(syncing: Syncing, snapshot: Snapshot, document: Planned): Promise<'connected'> {
+  const { registry, repository, run } = syncing;
   const { coordinate } = document;
   const { org } = repository;
   const connection = connectionFor(repository, document);
-  await assertNoWayPast(registry, document, null);
+  await assertNoWayPast(syncing, snapshot, document);
   await registry.refs.update<Resource>(resourceRef(coordinate), (current) => {
     if (current?.value.deletedAt) return null;
     if (current) assertConnectable(current.value, connection);

@@ -770,6 +770,10 @@ describe('a file whose resource wants approval', () => {
     },
   );
 
+  const decoy = api('1.0.0').replace('Pay', 'Decoy').replace('paths:', 'paths: {}');
+  const decoyed = (path: string) =>
+    `resources:\n  - { path: decoy.yaml, slug: pay }\n  - { path: ${path}, slug: other }\n`;
+
   test.each([
     ['becomes a view', `resources:\n  - { path: pay.yaml, slug: other, audience: public }\n`, { 'pay.yaml': api('1.0.1', '/a') }], // prettier-ignore
     ['moves', `resources:\n  - { path: moved.yaml, slug: other }\n`, { 'moved.yaml': api('1.0.0', '/a', '/b') }],
@@ -778,6 +782,13 @@ describe('a file whose resource wants approval', () => {
       'moves with a change',
       `resources:\n  - { path: moved.yaml, slug: other }\n`,
       { 'moved.yaml': api('1.0.1', '/a') },
+    ],
+    ['leaves its slug to a decoy', decoyed('pay.yaml'), { 'pay.yaml': api('1.0.1', '/a'), 'decoy.yaml': decoy }],
+    ['moves from a decoy', decoyed('moved.yaml'), { 'moved.yaml': api('1.0.1', '/a'), 'decoy.yaml': decoy }],
+    [
+      'moves from a decoy and is published by tags',
+      decoyed('moved.yaml').replace('other', 'other, tags: "v*"'),
+      { 'moved.yaml': api('1.0.1', '/a'), 'decoy.yaml': decoy },
     ],
   ])('%s under another slug: it is not published there, also not by the syncs after', async (_, stele, files) => {
     const { registry, source, sync, labels } = await scene();
@@ -792,7 +803,6 @@ describe('a file whose resource wants approval', () => {
   test('changes its slug to that of a resource which another file had: it is not published there', async () => {
     const { registry, source, sync } = await scene();
     const both = `resources:\n  - { path: pay.yaml, approval: required }\n  - { path: decoy.yaml, slug: other }\n`;
-    const decoy = api('1.0.0').replace('Pay', 'Decoy').replace('paths:', 'paths: {}');
     source.push(url, { 'stele.yaml': both, 'pay.yaml': api('1.0.0', '/a', '/b'), 'decoy.yaml': decoy });
     await sync();
     expect((await findResource(registry, other))!.latest).toBe('1.0.0');
@@ -802,6 +812,19 @@ describe('a file whose resource wants approval', () => {
       await sync();
       expect((await findResource(registry, other))!.latest).toBe('1.0.0');
     }
+  });
+
+  test('moves with a change under its slug: another document, which is published by tags, is connected', async () => {
+    const { registry, source, sync, labels } = await scene();
+    const stele = `resources:\n  - { path: moved.yaml, slug: pay }\n  - { path: ship.yaml, slug: other, tags: "v*" }\n`;
+    const ship = decoy.replace(
+      'paths: {}',
+      'paths: { /ships: { post: { responses: { 201: { description: Sent. } } } } }',
+    );
+    source.push(url, { 'stele.yaml': stele, 'moved.yaml': api('1.0.1', '/a', '/b'), 'ship.yaml': ship });
+    await sync();
+    expect(await labels()).toEqual(['1.0.0', '1.0.1']);
+    expect(await findResource(registry, other)).toMatchObject({ connection: { path: 'ship.yaml', tags: 'v*' } });
   });
 
   test('is removed: another file of its repository is published as it was before', async () => {
