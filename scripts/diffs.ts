@@ -120,7 +120,7 @@ async function documentAt(
   const input = { type: 'apis', entry, validation: 'lenient', ruleset: null, limits } as const;
   const { artifact } = await runCompile(input, load);
   const json = artifact?.representations.find(({ format, coding }) => format === 'json' && coding === 'identity');
-  return { document: json ? { type: 'apis', kind: artifact!.kind, json: json.bytes } : null, used };
+  return { document: json ? { kind: artifact!.kind, json: json.bytes } : null, used };
 }
 
 function gitText(git: string, ...args: string[]): string {

@@ -238,7 +238,7 @@ function readOutline(file: string): Outline | null {
       : Buffer.from(
           JSON.stringify(parse(bytes.toString(), { uniqueKeys: false, maxAliasCount: 100, logLevel: 'error' })),
         );
-    return outlineDocument({ type: 'apis', kind: 'openapi', json });
+    return outlineDocument({ kind: 'openapi', json });
   } catch {
     return null;
   }

@@ -55,9 +55,9 @@ async function compileAll(count: number): Promise<void> {
   }
 }
 
-function publishedAs({ type, kind, representations }: Artifact, bytes: Uint8Array): Published {
+function publishedAs({ kind, representations }: Artifact, bytes: Uint8Array): Published {
   const json = representations.find((each) => each.format === 'json' && each.coding === 'identity')!.bytes;
-  return { type, kind, json, source: { path: 'a.json', bytes } };
+  return { kind, json, source: { path: 'a.json', bytes } };
 }
 
 async function draw(name: string, title: string, work: () => Promise<void>): Promise<void> {

@@ -147,7 +147,6 @@ export type Excerpt = { operation: string; as: 'contract' | 'examples' } | { sch
 
 /** A published document. `json`: the bytes that are served. */
 export interface Published {
-  type: ResourceType;
   kind: Kind;
   json: Uint8Array;
   /** Images that its descriptions can show. Absent: none. */

@@ -20,8 +20,8 @@ import { comparedWith } from '../model/compared-with.ts';
 
 /** The document of an artifact that is not published yet, as it would be served. */
 export function publishedAs(artifact: Artifact): Published {
-  const { type, kind, removed } = artifact;
-  return { type, kind, json: bytesIn(artifact, 'json'), ...(removed && { removed }) };
+  const { kind, removed } = artifact;
+  return { kind, json: bytesIn(artifact, 'json'), ...(removed && { removed }) };
 }
 
 /**

@@ -1,5 +1,4 @@
 import { isUrlPath } from '../model/address.ts';
-import { kinds } from '../model/kinds.ts';
 import { findLayer, imageLayers, type ArtifactConfig } from '../model/artifact.ts';
 import { digestOf, hexOf } from '../model/digest.ts';
 import type { Outline } from '../model/outline.ts';
@@ -133,14 +132,14 @@ export async function readPublished(registry: Registry, version: Version): Promi
   const json = await readObject(registry, findLayer(manifest, 'json', 'identity')!.digest, version.manifest);
   const { kind, provenance, view } = await readJson<ArtifactConfig>(registry, manifest.config.digest, version.manifest);
   const images = imageLayers(manifest).map(({ image }) => image);
-  if (images.length === 0) return { type: kinds[kind].type, kind, json };
+  if (images.length === 0) return { kind, json };
   const shown = new Set(images.map(({ path }) => path));
   const documents = Object.entries(provenance.blobs).flatMap(([path, blob]) =>
     (blob === null && path !== provenance.path && view === undefined) || shown.has(path) || isUrlPath(path)
       ? []
       : [path],
   );
-  return { type: kinds[kind].type, kind, json, images: { documents, images } };
+  return { kind, json, images: { documents, images } };
 }
 
 /**

@@ -30,7 +30,7 @@ function place(pointer: string, operation: string): string {
   };
   const comparison = { verdict: 'breaking', counts: noCounts(), changes: [change], truncated: false, reason: null } as const; // prettier-ignore
   const source = { path: 'apis/a.yaml', bytes: Buffer.from(text) };
-  const placed = placeChanges({ ...comparison, changes: [change] }, { type: 'apis', kind: 'openapi', json: source.bytes, source }, limits); // prettier-ignore
+  const placed = placeChanges({ ...comparison, changes: [change] }, { kind: 'openapi', json: source.bytes, source }, limits); // prettier-ignore
   const { line, column } = placed.changes[0]!.place!;
   return `${line}:${column}`;
 }

@@ -116,7 +116,7 @@ test('no clock begins before there was a version to state its date', () => {
 test('a sunset ends only what the document said to end that readers had a grace ago', () => {
   const bytes = (value: unknown) => Buffer.from(JSON.stringify(value));
   const judged = (known: unknown) => {
-    const published = { type: 'apis', kind: 'openapi' } as const;
+    const published = { kind: 'openapi' } as const;
     const before = { ...published, json: bytes(ending('2026-01-01')), told: bytes(known) };
     const after = { ...published, json: bytes(without) };
     return only(compareDocuments(before, after, rules('2026-05-01T00:00:00Z')));
@@ -139,7 +139,7 @@ test('a sunset ends only what the document said to end that readers had a grace 
 
 test('the sunset of an operation is known whose path has a percent sign', () => {
   const paths = { '/a%2Fb': { get: { deprecated: true, 'x-sunset': '2026-01-01', responses: {} } } };
-  const published = { type: 'apis', kind: 'openapi' } as const;
+  const published = { kind: 'openapi' } as const;
   const json = Buffer.from(JSON.stringify(api({}, { paths })));
   const after = { ...published, json: Buffer.from(JSON.stringify(without)) };
   const removed = compareDocuments({ ...published, json, told: json }, after, rules('2026-05-01T00:00:00Z'));

@@ -36,7 +36,7 @@ it('the same document gives the same bytes', () => {
 
 it.each(['', '[]', 'null', '1', '"x"', '{', '\u{fffd}'])('%j is not a document', (json) => {
   for (const kind of ['openapi', 'json-schema', 'redocly-ruleset', 'spectral-ruleset'] as const) {
-    const document = { type: 'apis', kind, json: Buffer.from(json) } as const;
+    const document = { kind, json: Buffer.from(json) } as const;
     expect([renderDocument(document), outlineDocument(document)]).toEqual([null, null]);
   }
 });

@@ -96,11 +96,7 @@ test('a response of OpenAPI 2.0 that two operations share has the media types of
     paths: { '/a': get('a/one'), '/b': get('b/two') },
     responses: { r: { description: 'a', schema: text } },
   };
-  const { html, markdown } = renderDocument({
-    kind: 'openapi',
-    type: 'apis',
-    json: Buffer.from(JSON.stringify(document)),
-  })!;
+  const { html, markdown } = renderDocument({ kind: 'openapi', json: Buffer.from(JSON.stringify(document)) })!;
   for (const output of [html, markdown]) {
     expect(output).toContain('a/one');
     expect(output).toContain('b/two');

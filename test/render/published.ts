@@ -4,10 +4,10 @@ import type { Published } from '../../src/compile/compile.ts';
 export function published(value: unknown): Published {
   const json = Buffer.from(JSON.stringify(value));
   const document = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
-  if ('openapi' in document || 'swagger' in document) return { type: 'apis', kind: 'openapi', json };
+  if ('openapi' in document || 'swagger' in document) return { kind: 'openapi', json };
   if ('rules' in document || 'extends' in document) {
     const isSpectral = /"given":/.test(json.toString());
-    return { type: 'rulesets', kind: isSpectral ? 'spectral-ruleset' : 'redocly-ruleset', json };
+    return { kind: isSpectral ? 'spectral-ruleset' : 'redocly-ruleset', json };
   }
-  return { type: 'schemas', kind: 'json-schema', json };
+  return { kind: 'json-schema', json };
 }

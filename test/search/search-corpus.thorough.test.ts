@@ -27,7 +27,7 @@ function readOutlines(): Map<string, Outline> {
   for (const [index, path] of files.sort().entries()) {
     const bytes = path.endsWith('.gz') ? gunzipSync(readFileSync(path)) : readFileSync(path);
     const json = toJson(path, bytes);
-    const outline = json === null ? null : outlineDocument({ type: 'apis', kind: 'openapi', json });
+    const outline = json === null ? null : outlineDocument({ kind: 'openapi', json });
     if (outline !== null && outline.operations.length > 0) outlines.set(`resources/acme/apis/d${index}`, outline);
   }
   return outlines;

@@ -62,7 +62,7 @@ function indexOf(given: Apis) {
       { properties: Object.fromEntries(properties.map((property) => [property, {}])) },
     ]);
     const document = { info: { title }, paths, components: { schemas: Object.fromEntries(components) } };
-    const outline = outlineDocument({ type: 'apis', kind: 'openapi', json: Buffer.from(JSON.stringify(document)) });
+    const outline = outlineDocument({ kind: 'openapi', json: Buffer.from(JSON.stringify(document)) });
     const resource = newResource(registry, { org: 'acme', type: 'apis', slug }, { name: slug, visibility: 'public' });
     index.set(`resources/acme/apis/${slug}`, { ...resource, latest: '1.0.0' }, outline, digestOf(slug));
   }

@@ -74,7 +74,7 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
     isolation: () => findIsolation(given.mode),
     prepare: ({ memoryMegabytes }) => prepare(memoryMegabytes),
     prepareForReaders(limits) {
-      const document = { type: 'apis', kind: 'openapi', json: Buffer.from(smallDocument) } as const;
+      const document = { kind: 'openapi', json: Buffer.from(smallDocument) } as const;
       return prepareWith({ type: 'render', document }, limits);
     },
 

@@ -10,7 +10,7 @@ import { limits } from '../limits.ts';
 vi.mock('../../../src/compile/sandbox/process-usage.ts', { spy: true });
 
 const short: Job = { type: 'ignored', patterns: [], paths: [] };
-const published = { type: 'apis', kind: 'openapi', json: Buffer.alloc(200_000, ' ') } as const;
+const published = { kind: 'openapi', json: Buffer.alloc(200_000, ' ') } as const;
 const long: Job = { type: 'compare', before: published, after: published, limits, rules: usualRules };
 const page: Job = { type: 'render', document: published };
 

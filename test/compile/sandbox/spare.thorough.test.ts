@@ -65,7 +65,7 @@ test('a sandbox for readers has made a page, and makes the first that is asked f
   const ran = vi.spyOn(child, 'run');
   expect(child.isFresh()).toBe(false);
   const json = Buffer.from('{"openapi":"3.1.0","info":{"title":"Pets","version":"1"},"paths":{}}');
-  const page = await compiler.render({ type: 'apis', kind: 'openapi', json }, limits);
+  const page = await compiler.render({ kind: 'openapi', json }, limits);
   expect(page).not.toBeNull();
   expect(ran).toHaveBeenCalledTimes(1);
   expect(startChild).toHaveBeenCalledTimes(1);

@@ -101,18 +101,10 @@ export interface OwnFinding {
 
 export type BatchResult = { findings: OwnFinding[] } | { failure: CodeFailure };
 
-/** A document for functions: `resolved` as they see it, and as written. */
-export interface OwnDocument {
-  path: string;
-  formats: Iterable<string>;
-  resolved: Graph;
-  written: Graph;
-}
-
-/** Returns what runs a batch on the document. */
+/** Returns what runs a batch on a document: `resolved` as functions see it, and as written. */
 export function createOwnFunctions(
   programs: ReadonlyMap<unknown, Program>,
-  document: OwnDocument,
+  document: { path: string; formats: Iterable<string>; resolved: Graph; written: Graph },
 ): (batch: Batch) => BatchResult {
   const tables = { resolved: tableOf(document.resolved), written: tableOf(document.written) };
   const prepared = new Map<Program, Outcome>();

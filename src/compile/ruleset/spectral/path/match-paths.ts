@@ -20,7 +20,7 @@ interface Frame {
 }
 
 export function createMatcher(): Matcher {
-  const first = newState();
+  const first = new State();
   return {
     add(steps, sink) {
       let state = first;
@@ -64,11 +64,7 @@ function traverse(graph: Graph, start: Node, first: State, budget: Budget): void
 
   /** The states in which a target of references was not seen before. */
   function fresh(value: object, states: readonly State[]): readonly State[] {
-    const earlier = done.get(value);
-    if (earlier === undefined) {
-      done.set(value, new Set(states));
-      return states;
-    }
+    const earlier = done.getOrInsertComputed(value, () => new Set());
     const open = states.filter((state) => !earlier.has(state));
     for (const state of open) earlier.add(state);
     return open;
@@ -147,16 +143,11 @@ function ruleAfter(states: readonly State[]): string {
   return '';
 }
 
-interface Transitions {
-  /** All states in which members are tested. */
-  active: readonly State[];
-  /** Those that every member is entered in. */
-  carried: readonly State[];
-  /** Whether all members must be looked at, and not only some by name. */
-  isOpen: boolean;
-}
-
-function prepare(states: readonly State[]): Transitions {
+/**
+ * All states in which members are tested (`active`), those that every member is entered in (`carried`), and whether all
+ * members must be looked at, and not only some by name (`isOpen`).
+ */
+function prepare(states: readonly State[]) {
   const deep = [...new Set(states.flatMap((state) => state.deep ?? []))];
   return { active: [...new Set([...states, ...deep])], carried: deep, isOpen: deep.length > 0 || states.some(isWide) };
 }
@@ -174,52 +165,35 @@ interface Sink {
 }
 
 /** A state of the matcher: the steps that may follow, and the rules whose expressions end here. */
-interface State {
-  edges: Map<string, State>;
-  byName: Map<string, State[]>;
-  all: State[];
-  tests: { test: (scope: FilterScope) => boolean; to: State }[];
-  slices: { range: readonly [number, number, number]; to: State }[];
-  parent: State | null;
-  self: State | null;
+class State {
+  readonly edges = new Map<string, State>();
+  readonly byName = new Map<string, State[]>();
+  readonly all: State[] = [];
+  readonly tests: { test: (scope: FilterScope) => boolean; to: State }[] = [];
+  readonly slices: { range: readonly [number, number, number]; to: State }[] = [];
+  parent: State | null = null;
+  self: State | null = null;
   /** The steps at any depth below. It is its own `deep`. */
-  deep: State | null;
+  deep: State | null = null;
   /** Keys and nodes that are selected. */
-  keys: Sink[];
-  ends: Sink[];
-}
-
-function newState(): State {
-  return {
-    edges: new Map(),
-    byName: new Map(),
-    all: [],
-    tests: [],
-    slices: [],
-    parent: null,
-    self: null,
-    deep: null,
-    keys: [],
-    ends: [],
-  };
+  readonly keys: Sink[] = [];
+  readonly ends: Sink[] = [];
 }
 
 /** The state after a step, shared by all expressions that are the same so far. */
 function follow(from: State, step: Step): State {
   let state = from;
   if (step.deep) {
-    state.deep ??= newState();
+    state.deep ??= new State();
     state = state.deep;
     state.deep = state;
   }
   const { deep: _, ...own } = step;
-  const name = JSON.stringify(own);
-  const next = state.edges.get(name);
-  if (next !== undefined) return next;
-  const to = newState();
-  state.edges.set(name, to);
-  (addStep[step.kind] as (state: State, to: State, step: Step) => void)(state, to, step);
-  return to;
+  return state.edges.getOrInsertComputed(JSON.stringify(own), () => {
+    const to = new State();
+    (addStep[step.kind] as (state: State, to: State, step: Step) => void)(state, to, step);
+    return to;
+  });
 }
 
 /** What each kind of step adds to the state that it starts from. */
