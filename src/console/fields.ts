@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { stringify } from 'yaml';
-import type { RegistryError } from '../model/errors.ts';
+import { parse, stringify } from 'yaml';
+import { RegistryError } from '../model/errors.ts';
 import type { Field, Typed } from '../server/v1/described-field.ts';
 
 /** A field as its template shows it. */
@@ -27,6 +27,17 @@ export async function typedIn(form: FormData): Promise<Typed> {
     else if (value.size > 0 && !/^(?:image|font|audio|video)\//.test(value.type)) typed.set(name, [await value.text()]);
   }
   return Object.fromEntries(typed);
+}
+
+/** Reads YAML, as a form takes it. Throws `malformed`. */
+export function readYaml(text: string, name: string): unknown {
+  try {
+    return parse(text, { logLevel: 'error' });
+  } catch (error) {
+    const [detail] = (error as Error).message.split(/:?\n/);
+    const errors = [{ pointer: name, detail: `is no YAML: ${detail}` }];
+    throw new RegistryError('malformed', `What was typed is no YAML: ${detail}`, { extra: { errors } });
+  }
 }
 
 /** What a form shows of a record: the members that its fields name. */

@@ -8,7 +8,7 @@ import {
   type Field,
   type Typed,
 } from '../server/v1/described-field.ts';
-import { faultsIn, firstOf, typedFrom } from './fields.ts';
+import { faultsIn, firstOf, readYaml, typedFrom } from './fields.ts';
 import type { FormPage } from './form-page.ts';
 import type { DescribedOperation } from '../server/v1/api-description.ts';
 import type { Form } from './pages.ts';
@@ -50,7 +50,7 @@ export function pageOfForm(form: Form): FormPage {
       const fixed = typeof form.fixed === 'function' ? form.fixed(request) : form.fixed;
       const answer = (await perform(request, form.operation, {
         query: { ...form.query, ...queryFrom(fields, typed) },
-        ...(operationOf(request, form).body !== null && { body: bodyFrom(fields, typed, fixed) }),
+        ...(operationOf(request, form).body !== null && { body: bodyFrom(fields, typed, fixed, readYaml) }),
         ...(etag !== '' && { ifMatch: etag }),
         once: firstOf(typed, 'once'),
       })) as Answer & { body: Record<string, unknown> };

@@ -44,7 +44,7 @@ test('only a command that needs the description waits until it is read', async (
   expect((await runHere(['completion', 'bash'])).stdout).toContain('"keys create"');
 });
 
-test('what is not given is not sent', async () => {
+test('all that is given is sent, and nothing else', async () => {
   const bodies: unknown[] = [];
   await using server = createServer(async (request, response) => {
     if (request.method === 'POST') bodies.push(JSON.parse(await text(request)));
@@ -53,10 +53,10 @@ test('what is not given is not sent', async () => {
   await once(server, 'listening');
   const registry = ['--registry', `http://127.0.0.1:${(server.address() as AddressInfo).port}`];
   const run = (...words: string[]) => runHere([...words, ...registry], { env: { STELE_KEY: 'k' } });
-  await run('keys', 'create', '--name', 'ci', '--scope', 'read', 'publish');
+  await run('keys', 'create', '--name', 'ci', '--scope', 'read', 'publish', '--resource', 'apis/a', 'apis/b');
   await run('webhooks', 'create', 'https://ci.test/hook', '--event', 'sync.failed');
   expect(bodies).toEqual([
-    { name: 'ci', scopes: ['read', 'publish'] },
+    { name: 'ci', scopes: ['read', 'publish'], resources: ['apis/a', 'apis/b'] },
     { url: 'https://ci.test/hook', events: ['sync.failed'] },
   ]);
 });

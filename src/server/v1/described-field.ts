@@ -1,5 +1,4 @@
-import { parse } from 'yaml';
-import { RegistryError } from '../../model/errors.ts';
+import { parseJson } from '../../model/json.ts';
 import {
   ownDescription,
   resolveInDescription,
@@ -32,12 +31,20 @@ export interface Field {
 /** What was typed into the fields, by their names. */
 export type Typed = Readonly<Record<string, readonly string[]>>;
 
-/** The body that a form asks for: what was typed into its fields, and what is fixed. Throws `malformed`. */
-export function bodyFrom(fields: readonly Field[], typed: Typed, fixed: object = {}): Record<string, unknown> {
+/** Reads a text that stands for more than a text, for the field of this name. Throws `malformed`. */
+export type ReadText = (text: string, name: string) => unknown;
+
+/** The body that is asked for: what was typed into its fields, and what is fixed. Throws what `read` does. */
+export function bodyFrom(
+  fields: readonly Field[],
+  typed: Typed,
+  fixed: object = {},
+  read: ReadText = parseJson,
+): Record<string, unknown> {
   const body = structuredClone(fixed) as Record<string, unknown>;
   for (const field of fields) {
     if (!field.name.startsWith('/')) continue;
-    const value = valueOf(field, typed[field.name] ?? []);
+    const value = valueOf(field, typed[field.name] ?? [], read);
     if (value !== undefined) put(body, field.name.slice(1).split('/'), value);
   }
   return body;
@@ -49,29 +56,26 @@ export function queryFrom(fields: readonly Field[], typed: Typed): Record<string
   return Object.fromEntries(given.map(({ name }) => [name.slice(1), typed[name]![0]!]));
 }
 
-function valueOf({ name, kind, isNullable = false, values = {} }: Field, typed: readonly string[]): unknown {
+function valueOf(
+  { name, kind, isNullable = false, values = {} }: Field,
+  typed: readonly string[],
+  read: ReadText,
+): unknown {
   const [first = ''] = typed;
-  if (kind === 'yaml') return first.trim() === '' ? values[''] : readYaml(name, first);
+  if (kind === 'yaml') return first.trim() === '' ? values[''] : read(first, name);
   if (kind === 'check') return first !== '';
   if (kind === 'checks') return typed.length === 0 && isNullable ? null : typed;
   if (kind === 'lines') {
-    const lines = first.split(/[\n,]/).flatMap((line) => line.trim() || []);
+    const lines = typed
+      .join('\n')
+      .split(/[\n,]/)
+      .flatMap((line) => line.trim() || []);
     return lines.length === 0 && isNullable ? null : lines;
   }
   const text = kind === 'text' ? first : first.trim();
   if (text === '' && kind !== 'text') return isNullable ? null : undefined;
   if (kind === 'date') return /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
   return Object.hasOwn(values, text) ? values[text] : text;
-}
-
-function readYaml(name: string, text: string): unknown {
-  try {
-    return parse(text, { logLevel: 'error' });
-  } catch (error) {
-    const [detail] = (error as Error).message.split(/:?\n/);
-    const errors = [{ pointer: name, detail: `is no YAML: ${detail}` }];
-    throw new RegistryError('malformed', `What was typed is no YAML: ${detail}`, { extra: { errors } });
-  }
 }
 
 function put(body: Record<string, unknown>, path: readonly string[], value: unknown): void {
