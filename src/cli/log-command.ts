@@ -5,7 +5,6 @@ import { insteadOf, RegistryError } from '../model/errors.ts';
 import { nameOf, resourceRef } from '../model/resource.ts';
 import type { FollowedRepository } from '../sync/owners/describe-followed.ts';
 import { requireCoordinate, withStore, type CommonOptions } from './command-context.ts';
-import { workHere } from './manage/with-client.ts';
 import { openRegistryAt, type Client } from './registry-client.ts';
 import { shownState } from '../model/states.ts';
 import { complain, print, printJson } from './output.ts';
@@ -32,6 +31,7 @@ export function logCommand(): Command {
         return printTrail(all, client, coordinate, json);
       }
       // From the log itself, whose entries are verified as they are read.
+      const { workHere } = await import('./manage/client-here.ts');
       return withStore(command, async (registry) =>
         workHere(registry, org, (client) =>
           printTrail(registry.refs.history(resourceRef(coordinate)), client, coordinate, json),
