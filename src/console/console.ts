@@ -67,18 +67,17 @@ export const listCodes = {
 };
 
 /** Every page of a list in the description, with its code: of an organization, or of a person. */
-function listPages(isPersonal: boolean): Page[] {
-  return ownDescription().operations.flatMap(({ id, list }) => {
-    const plain = list as PlainList | null;
-    if (plain === null || (plain.isPersonal ?? false) !== isPersonal) return [];
-    return [listPage(id, plain, listCodes[id as keyof typeof listCodes] as ListCode<string>)];
+function listPages(ofPerson: boolean): Page[] {
+  return ownDescription().operations.flatMap(({ id, list, isPersonal }) => {
+    if (list === null || isPersonal !== ofPerson) return [];
+    return [listPage(id, list as PlainList, listCodes[id as keyof typeof listCodes] as ListCode<string>)];
   });
 }
 
 /** Every form of the description, with its code. */
 export function consoleForms(): Form[] {
-  return ownDescription().operations.flatMap(({ id, forms }) =>
-    (forms as readonly PlainForm[]).map((form) => ({ operation: id, ...form, ...formCodes[form.path] })),
+  return ownDescription().operations.flatMap(({ id, forms, isPersonal }) =>
+    (forms as readonly PlainForm[]).map((form) => ({ operation: id, isPersonal, ...form, ...formCodes[form.path] })),
   );
 }
 

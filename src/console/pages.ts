@@ -83,8 +83,6 @@ export interface Page {
 /** What the page of a list says, as the description has it for the operation that lists (`x-list`). */
 export interface PlainList extends Required<Pick<Section, 'columns' | 'empty'>> {
   path: string;
-  /** Whether it is about the person alone, under `/console/-`. */
-  isPersonal?: boolean;
   title: string;
   /** Absent: code says it. */
   lead?: string;
@@ -190,8 +188,6 @@ export function facts(entries: [string, Cell | string | null][]): { name: string
 export interface PlainForm {
   /** Under `/console/{organization}`, as of a page. */
   path: string;
-  /** Whether it is about the person alone, under `/console/-`. */
-  isPersonal?: boolean;
   /** Its operation, where it is the same for several types. Default: the one that it stands at. */
   operation?: string;
   /** With `{subject}`, the coordinate of the page, and what its path or query names, as in `{deployment}`. So are leads. */
@@ -248,6 +244,8 @@ export type FormCodes = Readonly<Record<string, FormCode>>;
 export interface Form extends Omit<PlainForm & FormCode, 'about' | 'after' | 'fixed'> {
   /** Its id, as for `operationId`. */
   operation: string;
+  /** Whether it is about the person alone, under `/console/-`. */
+  isPersonal: boolean;
   about?: PlainForm['about'] | FormCode['about'];
   after?: PlainForm['after'] | FormCode['after'];
   fixed?: PlainForm['fixed'] | FormCode['fixed'];

@@ -31,8 +31,6 @@ interface PlainCommand {
   takes?: Readonly<Record<string, Taken>>;
   /** Members of the body that nobody types. */
   fixed?: object;
-  /** Whether it is about no organization. */
-  isPersonal?: boolean;
   /** Whether it may be the first thing that is done with a data folder, which is made then. */
   makesStore?: boolean;
   /** What `--json` prints beside the answer, or each item of a list: values, and names of what was given. */
@@ -80,11 +78,11 @@ export function describedCommands(...others: readonly Command[]): Command[] {
 }
 
 function commandOf(operation: DescribedOperation, plain: PlainCommand, name: string): Command {
-  const { takes = {}, isPersonal = false } = plain;
+  const { takes = {} } = plain;
   const command = new Command(name).description(plain.description);
   const inputs = Object.entries(takes).map(([key, taken]) => inputOf(operation, key, taken));
   for (const { part } of inputs) if (part instanceof Argument) command.addArgument(part);
-  if (!isPersonal && !('api' in takes || 'site' in takes))
+  if (!operation.isPersonal && !('api' in takes || 'site' in takes))
     command.option('--org <name>', groups.find(([group]) => plain.name.startsWith(group))?.[2] ?? 'the organization');
   command.option('--registry <url>', 'URL of a running registry; uses the key in STELE_KEY and its organization');
   for (const { part } of inputs) if (part instanceof Option) command.addOption(part);
@@ -114,13 +112,13 @@ async function run(
   const options = command.optsWithGlobals<CommonOptions & { org?: string; registry?: string }>();
   const names = command.registeredArguments.map((argument) => argument.name());
   const given: Given = { ...options, ...Object.fromEntries(names.map((name, at) => [name, command.args[at]])) };
-  const { isPersonal, makesStore = false, adds = {}, prints = '', says = '' } = plain;
+  const { makesStore = false, adds = {}, prints = '', says = '' } = plain;
   const code = own<CommandCode>(commandCodes, operation.id) ?? {};
   const typed = { ...typedIn(given, inputs), ...code.typed?.(given) };
   const { org, path } = placeOf(operation.path, typed);
   // The operator of a data folder acts in all organizations.
   const nobodys = options.registry === undefined ? '-' : null;
-  const owner = org ?? (isPersonal ? nobodys : (options.org ?? null));
+  const owner = org ?? (operation.isPersonal ? nobodys : (options.org ?? null));
   // What is not given is not asked for; in a form, an empty field means something.
   const fields = inputs.flatMap(({ key, field }) => (typed[key]!.length > 0 ? (field ?? []) : []));
   const query = new URLSearchParams(queryFrom(fields, typed)).toString();

@@ -27,6 +27,8 @@ export interface DescribedOperation {
   path: string;
   /** Scope that a key needs; null: no credential is needed. */
   scope: Scope | null;
+  /** Whether it is about the person who asks, whatever the organization. */
+  isPersonal: boolean;
   parameters: DescribedParameter[];
   /** Forms of the console that ask it (`x-form`). */
   forms: readonly object[];
@@ -87,6 +89,7 @@ function readOperation(document: DescribedSchema, path: string, item: PathItem, 
     method,
     path,
     scope: operation['security'] === undefined ? (operation['x-scope'] as Scope) : null,
+    isPersonal: /^\/v1\/(?:me(?:\/|$)|organizations$)/.test(path),
     parameters: all.map((parameter) => resolveInDescription(document, parameter) as DescribedParameter),
     forms: (operation['x-form'] ?? []) as object[],
     list: (operation['x-list'] ?? null) as object | null,

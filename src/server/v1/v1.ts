@@ -186,7 +186,7 @@ const tokenHeader = 'stele-session-token';
  * Who asks. Throws `unauthenticated` for anybody without a key or session. A session's changes need
  * proof that one of the registry's own pages asked for them, else `forbidden`.
  */
-function askerOf(request: Request, response: Response, url: string, { path }: DescribedOperation): Asker {
+function askerOf(request: Request, response: Response, url: string, { isPersonal }: DescribedOperation): Asker {
   const principal = principalOf(request);
   if (principal.kind === 'anonymous') {
     throw new RegistryError('unauthenticated', 'An API key is required. Send Authorization: Bearer <key>.');
@@ -195,7 +195,7 @@ function askerOf(request: Request, response: Response, url: string, { path }: De
   if (session !== null) assertOwnPage(request, url, session, request.get(tokenHeader));
   return {
     principal,
-    org: organizationOf(principal, request.get(organizationHeader), /^\/v1\/(?:me(?:\/|$)|organizations$)/.test(path)),
+    org: organizationOf(principal, request.get(organizationHeader), isPersonal),
     address: request.ip ?? null,
     secret: session?.token ?? request.headers.authorization ?? '',
     subject: `${request.method} ${request.originalUrl}`,
@@ -205,7 +205,6 @@ function askerOf(request: Request, response: Response, url: string, { path }: De
   };
 }
 
-/** `isPersonal`: what is asked is about the person, whatever the organization. */
 function organizationOf(
   principal: Exclude<Principal, { kind: 'anonymous' }>,
   named: string | undefined,
