@@ -17,6 +17,7 @@ import type { Snapshot } from '../source/snapshot.ts';
 import type { Moves } from '../plan/plan.ts';
 import type { Planned } from '../plan/planned.ts';
 import { assertConnectable, changeResource, type ResourceChange, newResource } from '../registry/change-resource.ts';
+import { endHeld } from '../registry/approval/hold.ts';
 import { meaningOf } from '../registry/graph/references.ts';
 import { assertNoWayPast, connectionFor, endOf, publishDocument, refusable, refusalOf } from './publish-document.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -70,6 +71,10 @@ export async function syncDocument(
     const detail = refusalOf(document, result.refusal);
     registry.log('warn', 'document', { run: run.id, path, ...refused, detail });
     const state = { ...(await unpublished(registry, document, 'conflict')), detail };
+    // The branch has something else now than what it held.
+    const { url, branch } = repository;
+    if (document.tags === null && before?.connection?.repository === url && before.connection.branch === branch)
+      await endHeld(registry, coordinate, ({ source }) => source === 'branch');
     return { path, state, result: { path, ...refused, detail } };
   }
   const inputs: Inputs = Object.fromEntries([

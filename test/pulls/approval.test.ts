@@ -814,6 +814,24 @@ describe('a file whose resource wants approval', () => {
     }
   });
 
+  test('gets the slug of another one, which its break keeps it from: what was held there is held no more', async () => {
+    const { source, sync, held } = await scene();
+    const listed = (...slugs: string[]) =>
+      `resources:\n${['pay', 'ship'].map((file, at) => `  - { path: ${file}.yaml, slug: ${slugs[at]}, approval: required }\n`).join('')}`;
+    const ship = (version: string, ...paths: string[]) => api(version, ...paths).replace('Pay', 'Ship');
+    const write = (stele: string, ...[first, second]: string[]) =>
+      source.push(url, { 'stele.yaml': stele, 'pay.yaml': first!, 'ship.yaml': second! }, { people: [ann, ann] });
+    write(listed('pay', 'ship'), api('1.0.0', '/a', '/b'), ship('1.0.0', '/s', '/t'));
+    await sync();
+    write(listed('pay', 'ship'), api('2.0.0', '/a'), ship('1.0.0', '/s', '/t'));
+    await sync();
+    expect(await held()).toMatchObject([{ held: { label: '2.0.0', source: 'branch' } }]);
+    write(listed('ship', 'pay'), api('2.0.0', '/a'), ship('2.0.0', '/s'));
+    const { documents } = await sync();
+    expect(documents).toMatchObject([{ outcome: 'conflict' }, { outcome: 'conflict' }]);
+    expect(await held()).toEqual([]);
+  });
+
   test('moves with a change under its slug: another document, which is published by tags, is connected', async () => {
     const { registry, source, sync, labels } = await scene();
     const stele = `resources:\n  - { path: moved.yaml, slug: pay }\n  - { path: ship.yaml, slug: other, tags: "v*" }\n`;
