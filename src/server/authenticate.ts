@@ -7,18 +7,23 @@ import type { Registry } from '../registry/registry.ts';
 import { limitAddresses } from './allowance.ts';
 import type { ServerContext, SignedIn } from './server-context.ts';
 
-const principals = new WeakMap<IncomingMessage, Principal>();
+/** Who sent a request, and the session that says so. */
+interface Sender {
+  principal: Principal;
+  session?: SignedIn;
+}
+
+const nobody: Sender = { principal: anonymous };
+const senders = new WeakMap<IncomingMessage, Sender>();
 
 /** The principal of a request, as `Authenticate` found it. Anonymous before that. */
 export function principalOf(request: IncomingMessage): Principal {
-  return principals.get(request) ?? anonymous;
+  return (senders.get(request) ?? nobody).principal;
 }
-
-const sessions = new WeakMap<IncomingMessage, SignedIn>();
 
 /** The session that identified the request. Null if a key did, or nothing. */
 export function sessionOf(request: IncomingMessage): SignedIn | null {
-  return sessions.get(request) ?? null;
+  return senders.get(request)?.session ?? null;
 }
 
 /** Authenticates a request and remembers the principal for `principalOf`. */
@@ -49,24 +54,20 @@ export function createAuthenticate(context: Pick<ServerContext, 'registry' | 'lo
   // send a key; Gitea and GitLab may send a credential that is for a proxy in front.
   const hooks = Object.keys(registry.config.hosts).map((name) => `/v1/hooks/${name}`);
 
-  return async (request) => {
+  async function senderOf(request: IncomingMessage): Promise<Sender> {
     const { authorization, cookie } = request.headers;
-    if (request.method === 'POST' && hooks.includes(request.url!.replace(/\?.*$/, ''))) return anonymous;
-    const token = authorization === undefined ? feedToken(request.url!) : null;
-    if (token !== null) {
-      const principal = await authenticateText(request, token, 'feeds');
-      principals.set(request, principal);
-      return principal;
-    }
-    if (authorization === undefined && cookie === undefined) return anonymous;
-    const session = authorization === undefined ? ((await login?.readSession(request)) ?? null) : null;
-    if (session !== null) sessions.set(request, session);
-    const principal =
-      authorization !== undefined
-        ? await authenticateText(request, keyIn(authorization))
-        : (session?.principal ?? anonymous);
-    principals.set(request, principal);
-    return principal;
+    if (request.method === 'POST' && hooks.includes(request.url!.replace(/\?.*$/, ''))) return nobody;
+    if (authorization !== undefined) return { principal: await authenticateText(request, keyIn(authorization)) };
+    const token = feedToken(request.url!);
+    if (token !== null) return { principal: await authenticateText(request, token, 'feeds') };
+    const session = cookie === undefined ? null : await login?.readSession(request);
+    return session ? { principal: session.principal, session } : nobody;
+  }
+
+  return async (request) => {
+    const sender = await senderOf(request);
+    if (sender !== nobody) senders.set(request, sender);
+    return sender.principal;
   };
 }
 
