@@ -10,6 +10,7 @@ import {
   createSide,
   dialectOfApi,
   dialectOfSchema,
+  dialectText,
   memberOf,
   membersOf,
   rootOf,
@@ -96,6 +97,7 @@ function compareHeads(root: Unit, before: JsonObject, after: JsonObject): void {
   ] as const) {
     // prettier-ignore
     const [old, current] = [textOf(before[key]) || null, textOf(after[key]) || null];
+    if (key === '$schema' && dialectText(old) === dialectText(current)) continue;
     const at = { before: old && `/${key}`, after: current && `/${key}` };
     const tell = createTell(root, { code, subject: `The ${noun} (${key})`, at });
     if (old !== current)

@@ -28,6 +28,11 @@ export function dialectOfApi(document: JsonObject): Dialect {
   return /draft-|2019-09/.test(schemas) ? dialectOfSchema({ $schema: schemas }) : { name: '3.1', ...modern };
 }
 
+/** `$schema` as it is compared: an empty fragment changes nothing (JSON Schema 2019-09 §8.1.1). */
+export function dialectText($schema: unknown): string {
+  return textOf($schema).replace(/#$/, '');
+}
+
 /** The dialect of a JSON Schema. Without `$schema` it is the newest. */
 export function dialectOfSchema(document: JsonObject): Dialect {
   const uri = textOf(document['$schema']);

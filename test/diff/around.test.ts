@@ -992,3 +992,28 @@ test.each([['csv', 'csvx'], [undefined, 'odd'], ['ssv', 'odd']])('an unknown col
   expect(compare(document(from), document(to)).verdict).not.toBe('none');
   expect(compare(document(undefined), document('csv')).verdict).toBe('none');
 }); // prettier-ignore
+
+describe('what editors read, and how a dialect is written', () => {
+  const seven = (more: Json, $schema = 'http://json-schema.org/draft-07/schema#'): Json => ({ $schema, ...more });
+  const part = (more: Json) => seven({ properties: { a: { ...text, ...more } } });
+  test.each([
+    ['markdownDescription', 'A *name*'],
+    ['markdownEnumDescriptions', ['one']],
+    ['defaultSnippets', [{ body: 'x' }]],
+    ['errorMessage', 'Not so.'],
+    ['allowTrailingCommas', true],
+  ])('%s is for people', (keyword, value) => {
+    for (const both of [
+      [part({}), part({ [keyword]: value })],
+      [part({ [keyword]: value }), part({})],
+    ] as const)
+      expect(compare(...both, 'json-schema').verdict).toBe('docs');
+  });
+  test('a schema in it that states the same dialect is the same', () => {
+    const $schema = 'http://json-schema.org/draft-07/schema';
+    expect(toldOf(compare(part({}), part({ $schema }), 'json-schema'))).toEqual([]);
+    expect(toldOf(compare(seven({}), seven({}, $schema), 'json-schema'))).toEqual([]);
+    const another = 'http://json-schema.org/draft-04/schema#';
+    expect(compare(part({}), part({ $schema: another }), 'json-schema').verdict).toBe('unknown');
+  });
+});

@@ -32,7 +32,7 @@ import {
 } from '../report.ts';
 import { deref, keyOf, type Schema, statedIn, limitOf, multipleIn, type Limit } from './schema-parts.ts';
 import { type SchemaView, textOfValue, viewOf } from './read-schema.ts';
-import { childrenOf, type Place, memberOf } from '../side.ts';
+import { childrenOf, dialectText, type Place, memberOf } from '../side.ts';
 import { createUnit, type Unit, type Walk } from '../walk.ts';
 import { objectOf, textOf } from '../../render/json-value.ts';
 import { isObject } from '../../model/json.ts';
@@ -357,6 +357,7 @@ function compareOthers(pair: Pair, further: CompareFurther): void {
     if (restricts !== null && restricts !== 'any' && !haveType(pair, restricts)) continue;
     if (keyword === 'contentEncoding' && haveSameCoding(pair)) continue;
     if (keyword === 'contains' && ![before, after].some(needsContains)) continue;
+    if (keyword === '$schema' && statedDialect(before) === statedDialect(after)) continue;
     if (compared === 'changes') compareWhole(pair, keyword, 'changes');
     else if (compared === 'schema') compareSubschema(pair, keyword, below);
     else if (compared === 'opaque' || (compared === 'parameter' && !isOwn(keyword))) compareWhole(pair, keyword, null);
@@ -364,6 +365,11 @@ function compareOthers(pair: Pair, further: CompareFurther): void {
   compareDemands(pair, further);
   compareEvaluated(pair);
   if (haveType(pair, 'object')) comparePropertyNames(pair, below);
+}
+
+/** The dialect that a schema states, or the document around it. */
+function statedDialect({ side, first }: SchemaView): string {
+  return dialectText(first('$schema')?.value ?? side.document['$schema']);
 }
 
 function needsContains({ keywords, first }: SchemaView): boolean {

@@ -107,11 +107,14 @@ const rows: readonly (readonly [name: string, Keyword['restricts'], How, exclusi
   ['allowEmptyValue', 'any', 'parameter'],
 ];
 
+/** What editors read: VS Code's extensions of JSON Schema, and messages of validators. */
+const forEditors =
+  'markdownDescription enumDescriptions markdownEnumDescriptions defaultSnippets errorMessage patternErrorMessage deprecationMessage doNotSuggest suggestSortText allowComments allowTrailingCommas'.split(' '); // prettier-ignore
+
 const keywords = new Map(
-  rows.map(([name, restricts, compared, exclusive = null]): [string, Keyword] => [
-    name,
-    { restricts, compared, exclusive },
-  ]),
+  [...rows, ...forEditors.map((name) => [name, null, 'text'] as const)].map(
+    ([name, restricts, compared, exclusive = null]): [string, Keyword] => [name, { restricts, compared, exclusive }],
+  ),
 );
 const extension: Keyword = { restricts: null, compared: 'text', exclusive: null };
 const other: Keyword = { restricts: 'any', compared: 'opaque', exclusive: null };
