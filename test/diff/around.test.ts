@@ -488,6 +488,18 @@ describe('discriminators', () => {
       ['breaking request-body-discriminator-mapping-changed'],
     ],
     [
+      'one that is mapped and is no alternative',
+      two(either({ lion: 'Lion' }, 'Cat', 'Dog'), { Cat, Dog, Lion: one('roars') }),
+      two(either({ lion: 'Lion' }, 'Cat', 'Dog'), { Cat, Dog, Lion: { ...one('roars'), required: ['kind', 'roars'] } }),
+      [],
+    ],
+    [
+      'a value means another alternative, as its own is gone',
+      two(either({ a: 'Cat', b: 'Dog' }, 'Cat', 'Dog', 'Lion'), { Cat, Dog, Lion: one('roars') }),
+      two(either({ a: 'Dog', b: 'Dog' }, 'Dog', 'Lion'), { Dog, Lion: one('roars') }),
+      ['breaking request-body-discriminator-mapping-changed', 'breaking request-body-one-of-removed'],
+    ],
+    [
       'one more alternative is said once',
       giving(either(null, 'Cat', 'Lion'), named({ Cat, Lion: one('roars') })),
       giving(either(null, 'Cat', 'Lion', 'Dog'), named({ Cat, Dog, Lion: one('roars') })),

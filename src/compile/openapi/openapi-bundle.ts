@@ -319,13 +319,11 @@ function findManyMissing({ entry, files }: KindInput): Problem[] | null {
 function mendNames(bundle: JsonObject, authored: unknown): void {
   const references = new Map<string, string>();
   const isSwagger = 'swagger' in bundle;
-  const groups = isSwagger ? ['definitions', 'parameters', 'responses'] : Object.keys(objectOf(bundle['components']));
-  for (const group of groups) {
-    const holder = isSwagger ? bundle : objectOf(bundle['components']);
+  const holderIn = (document: JsonObject) => (isSwagger ? document : objectOf(document['components']));
+  const [holder, written] = [holderIn(bundle), holderIn(objectOf(authored))];
+  for (const group of isSwagger ? ['definitions', 'parameters', 'responses'] : Object.keys(holder)) {
     const members = objectOf(holder[group]);
-    const authoredNames = objectOf(
-      (isSwagger ? objectOf(authored) : objectOf(objectOf(authored)['components']))[group],
-    );
+    const authoredNames = objectOf(written[group]);
     const broken = Object.keys(members).filter(
       (name) => !Object.hasOwn(authoredNames, name) && !/^[A-Za-z0-9._-]+$/.test(name),
     );

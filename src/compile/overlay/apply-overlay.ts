@@ -11,7 +11,11 @@ interface Action {
   /** Its pointer in the overlay. */
   at: string;
   target: JsonPath;
-  does: { how: 'remove' } | { how: 'update'; value: unknown } | { how: 'copy'; from: JsonPath } | { how: 'nothing' };
+  isRemoval: boolean;
+  /** What is copied, in place of an update. Null: nothing. */
+  copied: JsonPath | null;
+  /** Undefined: none. */
+  update: unknown;
 }
 
 /** An OpenAPI Overlay of version 1.0 or 1.1. */
@@ -89,18 +93,10 @@ export function readOverlay(file: ParsedFile): { overlay: Overlay; problems: Pro
     const { remove, update, copy } = given;
     if (remove !== undefined && typeof remove !== 'boolean') say(`${at}/remove`, '"remove" must be true or false.');
     if (update !== undefined && copy !== undefined) say(at, `${name} has both "update" and "copy". Keep one of them.`);
-    actions.push({
-      at,
-      target: path(given['target'], `${at}/target`),
-      does:
-        remove === true
-          ? { how: 'remove' }
-          : copy !== undefined
-            ? { how: 'copy', from: path(copy, `${at}/copy`) }
-            : update !== undefined
-              ? { how: 'update', value: update }
-              : { how: 'nothing' },
-    });
+    const target = path(given['target'], `${at}/target`);
+    const isRemoval = remove === true;
+    const copied = isRemoval || copy === undefined ? null : path(copy, `${at}/copy`);
+    actions.push({ at, target, isRemoval, copied, update });
   }
   return { overlay: { file, isStrict, actions }, problems };
 }
@@ -148,17 +144,16 @@ interface Scope {
   budget: Budget;
 }
 
-function perform({ does }: Action, nodes: readonly PathNode[], scope: Scope): void {
+function perform({ isRemoval, copied, update }: Action, nodes: readonly PathNode[], scope: Scope): void {
   const { document, isStrict, budget } = scope;
-  if (does.how === 'nothing') return;
-  if (does.how === 'remove') return removeNodes(nodes);
+  if (isRemoval) return removeNodes(nodes);
+  if (copied === null && update === undefined) return;
   const kinds = new Set(nodes.map(({ value }) => kindOf(value)));
   if (isStrict && kinds.size > 1)
     throw new Incompatible(`matches ${[...kinds].join(' and ')}; it must match one kind of value.`);
-  let value: unknown;
-  if (does.how === 'update') ({ value } = does);
-  else {
-    const sources = selectNodes(does.from, document, budget);
+  let value = update;
+  if (copied !== null) {
+    const sources = selectNodes(copied, document, budget);
     if (sources.length !== 1) throw new Incompatible(`copies ${sources.length} values; "copy" must match one.`);
     // Before the targets change, since it may be one of them or around them.
     value = copyOf(sources[0]!.value, budget);

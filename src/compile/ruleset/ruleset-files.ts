@@ -111,15 +111,11 @@ export function inlineFiles(entry: ParsedFile, files: KindInput['files']): Inlin
   };
 }
 
-/** A ruleset that stands in the place of a name in `extends`, read as a file of its own. */
-export interface Contained {
-  file: ParsedFile;
-  /** Where it is in the file that contains it. */
-  pointer: string;
-}
-
-/** Finds the rulesets that a file contains, as one does that was published with its files. */
-export function* containedRulesets(file: ParsedFile, pointer = ''): Generator<Contained> {
+/**
+ * Finds the rulesets that a file contains in the place of names in `extends`, as one does that was published with its
+ * files. Each is read as a file of its own. `pointer`: where it is in the file that contains it.
+ */
+export function* containedRulesets(file: ParsedFile, pointer = ''): Generator<{ file: ParsedFile; pointer: string }> {
   if (!isObject(file.value)) return;
   for (const [index, part] of [file.value, ...listOf(file.value['overrides'])].entries()) {
     for (const [value, , place] of extendsOf(objectOf(part))) {

@@ -84,7 +84,8 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
       const runIn = (await needsFunctions(input, load)) ? functions.run : run;
       const job = { type: input.reportOnly ? 'check' : 'compile', input } as const;
       const outcome = await runIn(job, input.limits, turn, loadAgain);
-      const files = [...read.values()].sort((a, b) => rank(a, input) - rank(b, input) || (a.path < b.path ? -1 : 1));
+      const rank = ({ path }: CollectedFile) => Number(path !== input.entry);
+      const files = [...read.values()].sort((a, b) => rank(a) - rank(b) || (a.path < b.path ? -1 : 1));
       if ('answer' in outcome) return { artifact: null, ...outcome.answer, files };
       return { artifact: null, report: createReport([diedProblem(outcome, input)]), files };
     },
@@ -166,10 +167,6 @@ async function needsFunctions({ code, ruleset, type, entry }: CompileInput, load
   const [file] = await load([entry]);
   const bytes = file?.found ? Buffer.from(file.bytes) : null;
   return bytes !== null && functionMarks.some((mark) => bytes.includes(mark));
-}
-
-function rank({ path }: CollectedFile, { entry }: CompileInput): number {
-  return path === entry ? 0 : 1;
 }
 
 /** Loads files for a sandbox and records them for the caller. Files over a limit are not sent. */

@@ -79,7 +79,9 @@ function bundlePointers(entry: ParsedFile, dialect: Dialect, { links, reached }:
   }
   for (const file of names.keys()) {
     for (const [pointer, schema] of reached.get(file)!) {
-      for (const key of identityKeys(schema, dialect)) editsOf(file).set(joinPointer(pointer, key), null);
+      // Its names leave: an embedded schema is found by its pointer instead.
+      for (const key of ['$schema', '$anchor', dialect.idKeyword])
+        if (typeof objectOf(schema)[key] === 'string') editsOf(file).set(joinPointer(pointer, key), null);
     }
   }
   const schemas = [...names].flatMap(([file, own]) =>
@@ -116,12 +118,6 @@ function chooseEmbedded(
 function ancestors(pointer: string): string[] {
   const keys = pointer.split('/');
   return keys.map((_, at) => keys.slice(0, keys.length - at).join('/'));
-}
-
-/** The members that name a schema. An embedded schema is found by its pointer instead. */
-function identityKeys(schema: unknown, { idKeyword }: Dialect): string[] {
-  if (!isObject(schema)) return [];
-  return ['$schema', '$anchor', idKeyword].filter((key) => typeof schema[key] === 'string');
 }
 
 function bundleResources(

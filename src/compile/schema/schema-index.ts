@@ -39,12 +39,6 @@ export function createSchemaIndex(dialect: Dialect) {
   /** Resources with the URI of an earlier one. */
   const duplicates: Resource[] = [];
 
-  function declare(resource: Resource): Resource {
-    if (byUri.has(resource.uri)) duplicates.push(resource);
-    else byUri.set(resource.uri, resource);
-    return resource;
-  }
-
   function enter(scope: Scope, file: ParsedFile, pointer: string, schema: JsonObject): Scope {
     const id = idOf(dialect, schema);
     let entered = scope;
@@ -53,7 +47,8 @@ export function createSchemaIndex(dialect: Dialect) {
       const [base, anchor] = uri === null ? [scope.resource.uri, ''] : splitFragment(uri);
       if (base !== scope.resource.uri) {
         const stated = scope.resource.stated || isAbsolute(id);
-        const resource = declare({ file, pointer, uri: base, stated, anchors: new Map() });
+        const resource: Resource = { file, pointer, uri: base, stated, anchors: new Map() };
+        if (byUri.getOrInsert(base, resource) !== resource) duplicates.push(resource);
         entered = { resource, treeBase: pointer === '' ? scope.treeBase : treeBaseOf(scope.treeBase, id) };
       }
       if (dialect.anchorsInId && anchor !== '') entered.resource.anchors.set(anchor, pointer);

@@ -22,10 +22,6 @@ const maxGrowth = { times: 4, nodes: 50_000, characters: 1_000_000 };
 
 const growsTooMuch = `Aliases and merge keys expand the document to more than ${maxGrowth.times} times its size. Use fewer of them.`;
 
-function otherVersion(version: string): string {
-  return `The file declares %YAML ${version} but is read as YAML 1.2: "yes" and "on" are strings, and "010" is 10.`;
-}
-
 /** An escape of YAML that is no character. */
 const beyondUnicode = /(?<!\\)(?:\\\\)*\\U(?!00(?:0|10))/;
 
@@ -204,8 +200,10 @@ export function readValue(
   }
 
   for (const directive of directives)
-    if (directive.kind === 'yaml' && directive.version !== '1.2')
-      noteAt(0, 'yaml-version', otherVersion(directive.version), 'warning');
+    if (directive.kind === 'yaml' && directive.version !== '1.2') {
+      const message = `The file declares %YAML ${directive.version} but is read as YAML 1.2: "yes" and "on" are strings, and "010" is 10.`;
+      noteAt(0, 'yaml-version', message, 'warning');
+    }
   const value = readNode(1, 0);
   if (refused !== null) return { ok: false, value: null, exact: null, issues: [refused, ...issues] };
   const exact = losesDigits && !isExact ? readValue(tree, limits, true).value : value;

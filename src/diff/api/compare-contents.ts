@@ -43,7 +43,7 @@ export function compareContents(walk: Walk, unit: Unit, before: Holder, after: H
   const { pairs, gone, added } = pairDescribed(old, current, describing);
   const compared = pairs.map(([was, is]): ComparedMedia => {
     const [{ media }, { type, media: other }] = [old.get(was)!, current.get(is)!];
-    const within = { ...where, subject: named(where, type, after.content) };
+    const within = { ...where, subject: after.content.size > 1 ? `${subject} as ${type}` : subject };
     compareMedia(walk, unit, media, other, within);
     if (/[/+]xml\b/i.test(type)) compareRoots(walk, unit, media, other, within);
     return { type, subject: within.subject, before: media, after: other };
@@ -86,10 +86,6 @@ function compareRoots(walk: Walk, unit: Unit, before: Media, after: Media, { dir
 
 /** Media types as they are compared, and as they are written. */
 type Types = ReadonlyMap<string, { type: string; media: Media }>;
-
-function named({ subject }: Where, type: string, content: Content): string {
-  return content.size > 1 ? `${subject} as ${type}` : subject;
-}
 
 function compareMedia(walk: Walk, parent: Unit, before: Media, after: Media, where: Where): void {
   const { subject, role } = where;

@@ -67,17 +67,17 @@ function compareResponse(
   [before, after]: Both<Response>,
   direction: Direction,
 ): void {
-  if (walk.same(before.place.value, after.place.value) && isSameContent(before, after)) return;
+  // OpenAPI 2.0 lists the produced types outside of the responses, so they are part of the key.
+  const [old, current] = [before, after].map(({ content }) => [...content.keys()].join());
+  if (walk.same(before.place.value, after.place.value) && old === current) return;
   const subject = nameOf(after.place.pointer, is);
   const places = { before: before.place, after: after.place };
   setLabel(walk, places, { role: 'body', text: subject });
-  // OpenAPI 2.0 lists the produced types outside of the responses, so they are part of the key.
-  const types = [...before.content.keys(), '|', ...after.content.keys()].join();
   // Each reference may say a description of its own.
   const said = [before, after].map(({ place }) => textOf(objectOf(place.value)['description'])).join(' | ');
   walk.below(
     parent,
-    `response ${direction} ${was === is} ${before.place.pointer} | ${after.place.pointer} | ${types} | ${said}`,
+    `response ${direction} ${was === is} ${before.place.pointer} | ${after.place.pointer} | ${old} | ${current} | ${said}`,
     (unit) => {
       // Texts of `default` are not those of the status that it describes, too.
       if (was === is) {
@@ -94,10 +94,6 @@ function compareResponse(
       reportPart(unit, verdict, `${direction}-links-changed`, `${subject} has other links.`, { ...links, direction });
     },
   );
-}
-
-function isSameContent(before: Response, after: Response): boolean {
-  return [...before.content.keys()].join() === [...after.content.keys()].join();
 }
 
 function nameOf(pointer: string, status: string): string {

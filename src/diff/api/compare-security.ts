@@ -18,13 +18,12 @@ type Alternative = ReadonlyMap<string, { name: string; label: string; scopes: re
 export function compareSecurity(walk: Walk, unit: Unit, before: Operation, after: Operation, isSent: boolean): void {
   const [old, current] = [read(walk.before, before, walk, isSent), read(walk.after, after, walk, isSent)];
   const at = { before: old.pointer, after: current.pointer };
-  const values = [describe(old.alternatives), describe(current.alternatives)] as const;
   const decidedBy = () =>
     [old, current].map(({ alternatives }) =>
       alternatives.flatMap((one) => [...one.values()].map(({ scheme }) => scheme)),
     );
   const about = createTell(unit, { code: 'security', subject: isSent ? after.name : 'Requests', at, decidedBy });
-  const tell: Tell = (judgement, code, says) => about(judgement, code, says, ...values);
+  const tell: Tell = (judgement, code, says) => about(judgement, code, says, old.says, current.says);
   if (isSent) compareSent(tell, old, current);
   else compareNeeded(tell, old, current);
   compareSchemes(walk, unit, old.alternatives, current.alternatives);
@@ -32,7 +31,7 @@ export function compareSecurity(walk: Walk, unit: Unit, before: Operation, after
 
 /** Compares what the API sends along. Whatever it sends, receivers must have known before. */
 function compareSent(tell: Tell, old: Security, current: Security): void {
-  const [before, after] = [describe(old.alternatives), describe(current.alternatives)];
+  const [before, after] = [old.says, current.says];
   if (old.isOpen && !current.isOpen)
     return tell('safe', 'added', `comes with ${after}; it could come without credentials`);
   if (!old.isOpen && current.isOpen)
@@ -48,9 +47,8 @@ function compareSent(tell: Tell, old: Security, current: Security): void {
 }
 
 function compareNeeded(tell: Tell, old: Security, current: Security): void {
-  const [before, after] = [describe(old.alternatives), describe(current.alternatives)];
-  if (old.isOpen && !current.isOpen) return tell('breaking', 'added', `need ${after}; they needed nothing`);
-  if (!old.isOpen && current.isOpen) return tell('safe', 'removed', `need nothing; they needed ${before}`);
+  if (old.isOpen && !current.isOpen) return tell('breaking', 'added', `need ${current.says}; they needed nothing`);
+  if (!old.isOpen && current.isOpen) return tell('safe', 'removed', `need nothing; they needed ${old.says}`);
   const used = new Set<Alternative>();
   for (const one of old.alternatives) {
     const match = current.alternatives.find((other) => satisfies(one, other));
@@ -89,6 +87,7 @@ function describe(alternatives: readonly Alternative[]): string {
 
 interface Security {
   alternatives: Alternative[];
+  says: string;
   isOpen: boolean;
   pointer: string;
 }
@@ -96,7 +95,7 @@ interface Security {
 /** What stands at the root is what callers of the API need. The API's own requests have what stands at them. */
 function read(side: Side, operation: Operation, walk: Walk, isSent: boolean): Security {
   const place = memberOf(side, operation.place, 'security') ?? (isSent ? null : placeAt(side, ['security']));
-  const alternatives = listOf(place?.value).map((written): Alternative => {
+  const all = listOf(place?.value).map((written): Alternative => {
     return new Map(
       entriesOf(written).map(([address, scopes]) => {
         const name = nameOf(side, address);
@@ -106,12 +105,9 @@ function read(side: Side, operation: Operation, walk: Walk, isSent: boolean): Se
       }),
     );
   });
-  const isOpen = alternatives.length === 0 || alternatives.some(({ size }) => size === 0);
-  return {
-    alternatives: alternatives.filter(({ size }) => size > 0),
-    isOpen,
-    pointer: place?.pointer ?? operation.place.pointer,
-  };
+  const alternatives = all.filter(({ size }) => size > 0);
+  const isOpen = all.length === 0 || alternatives.length < all.length;
+  return { alternatives, says: describe(alternatives), isOpen, pointer: place?.pointer ?? operation.place.pointer };
 }
 
 /** The name of a scheme, which may be written as its address since 3.2. */

@@ -114,15 +114,11 @@ function contentType(body: SampleBody | null): SampleRequest['headers'] {
 /** Names of variables for keys. Never names from the document, which might be variables with secrets in a shell. */
 const apiKeys = ['API_KEY', 'SECOND_API_KEY', 'THIRD_API_KEY'];
 
-/** Credentials. All but the last of `cookies` are whole; that one ends where its secret begins. */
-interface Credentials {
-  headers: SampleRequest['headers'];
-  query: string[];
-  cookies: string[];
-}
-
-/** The credentials of the first alternative that needs any. */
-function credentials(document: Record<string, unknown>, security: readonly Requirement[]): Credentials {
+/**
+ * The credentials of the first alternative that needs any. All but the last of `cookies` are whole; that one ends
+ * where its secret begins.
+ */
+function credentials(document: Record<string, unknown>, security: readonly Requirement[]) {
   const schemes = securitySchemesOf(document);
   const headers: SampleRequest['headers'] = [];
   const query: string[] = [];

@@ -67,16 +67,13 @@ export function linkedGraph({ entry, files }: Pick<KindInput, 'entry' | 'files'>
   }
   // A reference may point to another one. A cycle of nothing but references stays as it is.
   for (const [node, target] of links) {
-    const passed = new Set<object>([node]);
-    let last: Node | null = target;
-    while (last !== null && isObject(last.value) && links.has(last.value)) {
-      if (passed.has(last.value)) last = null;
-      else {
-        passed.add(last.value);
-        last = links.get(last.value)!;
-      }
+    const passed = new Set<unknown>([node]);
+    let last = target;
+    for (let next = linkOf(last.value); next !== undefined && !passed.has(last.value); next = linkOf(last.value)) {
+      passed.add(last.value);
+      last = next;
     }
-    if (last === null) links.delete(node);
+    if (passed.has(last.value)) links.delete(node);
     else {
       links.set(node, last);
       if (typeof last.value === 'object' && last.value !== null) targets.set(last.value, last.place);
@@ -92,9 +89,7 @@ export function linkedGraph({ entry, files }: Pick<KindInput, 'entry' | 'files'>
     if (!isParsed(file) || (fragment !== '' && !fragment.startsWith('/'))) return null;
     let at: Node = { value: file.value, place: rootOf(file) };
     for (const key of parsePointer(fragment)) {
-      const link = isObject(at.value) ? links.get(at.value) : undefined;
-      if (link !== undefined) at = link;
-      const { value, place } = at;
+      const { value, place } = linkOf(at.value) ?? at;
       if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return null;
       const next = Array.isArray(value) ? Number(key) : key;
       at = { value: (value as JsonObject)[key], place: { file: place.file, parent: place, key: next } };
@@ -111,12 +106,7 @@ export function linkedGraph({ entry, files }: Pick<KindInput, 'entry' | 'files'>
     const copyOf = (written: unknown): unknown => {
       const node = follow(written);
       if (typeof node !== 'object' || node === null) return node;
-      const copied = copies.get(node);
-      if (copied !== undefined) return copied;
-      const copy = Array.isArray(node) ? [] : {};
-      copies.set(node, copy);
-      unfilled.push(node);
-      return copy;
+      return copies.getOrInsertComputed(node, () => (unfilled.push(node), Array.isArray(node) ? [] : {}));
     };
     const clone = copyOf(value);
     for (let node = unfilled.pop(); node !== undefined; node = unfilled.pop()) {
@@ -128,8 +118,12 @@ export function linkedGraph({ entry, files }: Pick<KindInput, 'entry' | 'files'>
 
   /** The node that a value is, or the target if it is a reference that resolves. */
   function follow(value: unknown): unknown {
-    const target = isObject(value) && value['$ref'] !== undefined ? links.get(value) : undefined;
+    const target = linkOf(value);
     return target === undefined ? value : target.value;
+  }
+
+  function linkOf(value: unknown): Node | undefined {
+    return isObject(value) && value['$ref'] !== undefined ? links.get(value) : undefined;
   }
 
   return {
@@ -137,7 +131,7 @@ export function linkedGraph({ entry, files }: Pick<KindInput, 'entry' | 'files'>
     follow,
     /** The child of a node, behind its reference if it is one. */
     child(parent: Place, key: string | number, value: unknown): Node {
-      const target = isObject(value) && value['$ref'] !== undefined ? links.get(value) : undefined;
+      const target = linkOf(value);
       if (target !== undefined) return target;
       const node = typeof value === 'object' && value !== null ? targets.get(value) : undefined;
       return { value, place: node ?? { file: parent.file, parent, key } };

@@ -74,9 +74,8 @@ function checkPathParameters(value: JsonObject, context: Context): Failure[] {
     const item = context.graph.follow(written);
     if (!isObject(item)) continue;
     const shape = path.replace(placeholder, '%');
-    const twin = shapes.get(shape);
-    if (twin !== undefined) fail(`Paths "${twin}" and "${path}" must not be equivalent.`, [path]);
-    else shapes.set(shape, path);
+    const twin = shapes.getOrInsert(shape, path);
+    if (twin !== path) fail(`Paths "${twin}" and "${path}" must not be equivalent.`, [path]);
     const expected = new Set<string>();
     for (const [whole] of path.matchAll(placeholder)) {
       const name = whole.replace(/[{}?*;]/g, '');
@@ -114,8 +113,8 @@ function parametersOf(
     const keys = [...base, at];
     if (parameter['required'] !== true)
       fail(`Path parameter "${name}" must have "required" property that is set to "true".`, keys);
-    if (byPlace.has(name)) fail(`Path parameter "${name}" must not be defined multiple times.`, keys);
-    else byPlace.set(name, keys);
+    if (byPlace.getOrInsert(name, keys) !== keys)
+      fail(`Path parameter "${name}" must not be defined multiple times.`, keys);
   }
   return byPlace;
 }
