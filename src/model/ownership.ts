@@ -5,7 +5,7 @@ export type Lifecycle = (typeof lifecycles)[number];
 /** Where to read more. */
 export interface Link {
   title: string;
-  /** Of http, https or mailto (`isLinkUrl`). */
+  /** Of http, https or mailto (`linksOf`). */
   url: string;
 }
 
@@ -50,14 +50,10 @@ export function wholeOwnership(given: Ownership): Required<Ownership> {
   ) as unknown as Required<Ownership>;
 }
 
-/** Whether a page may lead there: no script, and no file. */
-export function isLinkUrl(url: string): boolean {
-  return url.length <= 500 && /^(?:https?:\/\/|mailto:)[^\p{C}\s"<>\\^`{|}]+$/u.test(url) && URL.canParse(url);
-}
-
-/** The links of a resource that a page may show. */
+/** The links of a resource that a page may show: no script, and no file. */
 export function linksOf({ links = [] }: Pick<Ownership, 'links'>): Link[] {
-  return links.filter(({ url }) => isLinkUrl(url));
+  const safe = /^(?:https?:\/\/|mailto:)[^\p{C}\s"<>\\^`{|}]+$/u;
+  return links.filter(({ url }) => url.length <= 500 && safe.test(url) && URL.canParse(url));
 }
 
 /** How to reach a team. */

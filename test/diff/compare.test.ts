@@ -144,6 +144,26 @@ describe('a comparison', () => {
     expect(told(compare(petstore(), shuffle(after) as Json))).toEqual(told(compare(petstore(), after)));
   });
 
+  test('tells what the first operations have before what only later ones reach', () => {
+    const two = (parameters: Json[], thing: Json): Json => {
+      const content = { 'application/json': { schema: { $ref: '#/components/schemas/Thing' } } };
+      return {
+        openapi: '3.1.0',
+        info: { title: 'Things', version: '1' },
+        paths: {
+          '/a': { get: { parameters, responses: { 204: { description: 'Done.' } } } },
+          '/b': { get: { responses: { 200: { description: 'A thing.', content } } } },
+        },
+        components: { schemas: { Thing: thing } },
+      };
+    };
+    const page = { in: 'query', name: 'page', schema: { type: 'string' } };
+    const after = two([{ ...page, required: true }], { type: 'string' });
+    const { changes } = compare(two([page], { type: 'integer' }), after);
+    expect(changes.map(({ operations }) => operations)).toEqual([['GET /a'], ['GET /b']]);
+    expect(changes.map(({ verdict }) => verdict)).toEqual(['breaking', 'breaking']);
+  });
+
   test('has the place in both documents, and the values', () => {
     const after = petstore({
       pet: { properties: { ...(pet['properties'] as Json), name: { type: 'string', maxLength: 20 } } },
