@@ -19,7 +19,7 @@ import { replayEstate } from '../../src/registry/estate/replay-estate.ts';
 import { replay, type Candidate } from '../../src/registry/gate/replay.ts';
 import { findRuleset } from '../../src/registry/gate/ruleset-gate.ts';
 import { publish, type PublishResult } from '../../src/registry/publish.ts';
-import { grantRead, grantVersion, openRepresentation, readManifest } from '../../src/registry/read.ts';
+import { grantRead, grantVersion, openBlob, readManifest } from '../../src/registry/read.ts';
 import { createUpload } from '../../src/source/upload.ts';
 import { childrenTime } from '../load/processor-time.ts';
 
@@ -106,7 +106,7 @@ async function beside(until: () => boolean): Promise<typeof times> {
       const coordinate = { org: 'beside', type: 'apis', slug: 'pay' } as const;
       const { granted } = grantVersion((await grantRead(registry, anonymous, coordinate))!, { kind: 'latest' })!;
       const layer = findLayer(await readManifest(registry, granted), 'json', 'identity')!;
-      await openRepresentation(registry, granted, { ...layer, format: 'json', coding: 'identity' });
+      await openBlob(registry, granted, layer.digest);
       seen.reads.push(performance.now() - startedAt);
     }
     await delay(5);

@@ -6,6 +6,7 @@ import { findWatch, watchedOrganizations, watchesOn } from '../registry/keys/wat
 import { tryMail } from './try-mail.ts';
 import { sendEvent, type SendOptions } from './send-event.ts';
 import { setTimeout as delay } from 'node:timers/promises';
+import { createAlarms } from '../scheduling/waiting.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { createRecorder } from './record-events.ts';
 import { assertSecretKey } from '../registry/seal.ts';
@@ -78,8 +79,6 @@ interface Lane {
   /** When each event's delivery is due: milliseconds since 1970. */
   due: Map<string, number>;
   active: Map<string, Promise<void>>;
-  /** Wakes the lane when the next delivery is due. */
-  timer: NodeJS.Timeout | undefined;
 }
 
 /**
@@ -204,13 +203,13 @@ function createLanes(
   attempt: (delivery: DeliveryName) => Promise<number | null>,
 ) {
   const lanes = new Map<string, Lane>();
-  signal.addEventListener('abort', () => {
-    for (const { timer } of lanes.values()) clearTimeout(timer);
-  });
+  /** Wakes a lane when its next delivery is due. */
+  const alarms = createAlarms((name) => begin(lanes.get(name)!));
+  signal.addEventListener('abort', () => alarms.close());
 
   /** Notes when a delivery is due. */
   function lookAt(org: string, webhook: string, event: string, at: number): Lane {
-    const fresh = (): Lane => ({ org, webhook, due: new Map(), active: new Map(), timer: undefined });
+    const fresh = (): Lane => ({ org, webhook, due: new Map(), active: new Map() });
     const lane = lanes.getOrInsertComputed(`${org}/${webhook}`, fresh);
     lane.due.set(event, Math.min(at, lane.due.get(event) ?? Infinity));
     return lane;
@@ -218,13 +217,11 @@ function createLanes(
 
   /** Starts due deliveries, oldest first, and sets the timer for the next. */
   function begin(lane: Lane): void {
-    clearTimeout(lane.timer);
     if (signal.aborted) return;
     const now = registry.now().getTime();
     for (let event = oldestDue(lane, now); event !== null; event = oldestDue(lane, now)) start(lane, event);
-    let next = Infinity;
-    for (const at of lane.due.values()) if (at > now) next = Math.min(next, at);
-    if (next - now < interval) lane.timer = setTimeout(begin, next - now, lane).unref();
+    const next = lane.due.values().reduce((soonest, at) => (at > now ? Math.min(soonest, at) : soonest), Infinity);
+    if (next - now < interval) alarms.set(`${lane.org}/${lane.webhook}`, next - now);
   }
 
   function start(lane: Lane, event: string): void {

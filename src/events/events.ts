@@ -2,6 +2,7 @@ import { toldChanges } from '../model/compared-with.ts';
 import type { Approvals, Held } from '../model/approval.ts';
 import { formatAddress, formatCoordinate, parseCoordinate, type Coordinate } from '../model/address.ts';
 import {
+  documentAt,
   isInStep,
   isRejected,
   publicDetail,
@@ -118,7 +119,7 @@ export function eventsOfRepository({ url, before, after }: Step<Repository>): Ha
     add('source.diverged', name, all, { state: 'diverged', detail: publicDetail(repository.url, rewritten) });
   }
   const changed = Object.entries(repository.documents).map(
-    ([path, document]) => [path, document, changeOf(documentOf(old, path), document)] as const,
+    ([path, document]) => [path, document, changeOf(old && documentAt(old, path), document)] as const,
   );
   const ended = Object.entries(repository.left ?? {}).flatMap(([resource, document]) => {
     const [path = null] = Object.entries(old?.documents ?? {}).find(([, each]) => each.resource === resource) ?? [];
@@ -185,10 +186,6 @@ function totals({ documents }: Repository): Omit<StateCounts, 'published'> & { d
 
 function isFailed(repository: Repository | null): boolean {
   return repository?.state === 'failed';
-}
-
-function documentOf(repository: Repository | null, path: string): DocumentState | null {
-  return repository !== null && Object.hasOwn(repository.documents, path) ? repository.documents[path]! : null;
 }
 
 /**

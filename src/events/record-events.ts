@@ -1,4 +1,4 @@
-import { isRegistryError } from '../model/errors.ts';
+import { insteadOf, isRegistryError, onRefusal } from '../model/errors.ts';
 import { eventTypeOf, type Event, type Delivery, type Webhook } from '../model/event.ts';
 import type { Registry } from '../registry/registry.ts';
 import { pinsOf, type Pin, affectedBy, type Affected } from '../registry/graph/affected.ts';
@@ -86,16 +86,10 @@ export function createRecorder(
   }
 
   async function make(webhook: Endpoint, event: Event): Promise<void> {
-    try {
-      onDelivery(await createDelivery(registry, webhook, event));
-    } catch (error) {
-      if (!isRegistryError(error, 'corrupt')) throw error;
-      registry.log('error', 'damaged record passed over', {
-        webhook: webhook.id,
-        event: event.id,
-        error: error.message,
-      });
-    }
+    const passOver = onRefusal('corrupt', ({ message: error }) =>
+      registry.log('error', 'damaged record passed over', { webhook: webhook.id, event: event.id, error }),
+    );
+    await createDelivery(registry, webhook, event).then(onDelivery).catch(passOver);
   }
 
   /**
@@ -192,14 +186,8 @@ export function createRecorder(
 }
 
 /** Whether all changes of an organization can be read. */
-async function isWholeLog(registry: Registry, org: string): Promise<boolean> {
-  try {
-    await registry.refs.refresh(`resources/${org}/`);
-    return true;
-  } catch (error) {
-    if (!isRegistryError(error, 'corrupt')) throw error;
-    return false;
-  }
+function isWholeLog(registry: Registry, org: string): Promise<boolean> {
+  return registry.refs.refresh(`resources/${org}/`).then(() => true, insteadOf('corrupt', false));
 }
 
 /** By kind of record: the events between two successive generations. */

@@ -29,8 +29,6 @@ export interface AnswerCache {
   answer<T>(key: string, make: () => T | Promise<T>, bytesOf: (answer: T) => number): Promise<T>;
   /** As `answer`, for what a digest in the key determines. All scopes share it. */
   content<T>(key: string, make: () => Promise<T>, bytesOf: (answer: T) => number): Promise<T>;
-  /** The content of this key, if it is kept. */
-  findContent<T>(key: string): T | undefined;
   /**
    * A separate set of answers in the same memory: for a server with other links and templates, or
    * for a view with other records (`refs`).
@@ -86,12 +84,11 @@ export function createAnswerCache(refs: Notes, { limit = defaultLimit }: { limit
     }
   }
 
-  const contents: Pick<AnswerCache, 'content' | 'findContent' | 'use'> = {
+  const contents: Pick<AnswerCache, 'content' | 'use'> = {
     async content<T>(key: string, make: () => Promise<T>, bytesOf: (answer: T) => number) {
       const entry = entries.get(key) ?? (await makeOnce(key, refs, () => refs.noting(new Map(), make), bytesOf));
       return entry.answer as T;
     },
-    findContent: <T>(key: string) => entries.get(key)?.answer as T | undefined,
     use: () => ({ bytes: entries.calculatedSize, limit }),
   };
 

@@ -7,8 +7,8 @@ import { decodeLeaf, isLogged, isVersion } from '../model/transparency/leaf.ts';
 import { isDraftRef, type Draft } from '../sites/model/documentation-site.ts';
 import { listAll, type Bucket } from '../store/bucket.ts';
 import { isBeingUpdated } from '../store/format.ts';
-import { checkLog, entriesAfter, itemsOfLog, listLogs } from '../store/log/check-log.ts';
-import { entryKey, type SealedEntry } from '../store/log/entry.ts';
+import { checkLog, entriesAfter, listLogs } from '../store/log/check-log.ts';
+import { entryKey, isItem, type SealedEntry } from '../store/log/entry.ts';
 import type { Head } from '../store/log/heads.ts';
 import { objectKey, packKey, decodePack, isWholePack, type Pieces } from '../store/objects.ts';
 import { treeName } from '../store/tree/batch.ts';
@@ -180,7 +180,7 @@ async function checkOneLog(check: Check, log: string, witnesses: Witnesses): Pro
     const against = witnesses.against(log, sealed);
     if (against !== null)
       damaged(entryKey(log, sealed.sequence), `${against} records another entry ${sealed.sequence}.`);
-    for (const { name, owner, value } of itemsOfLog(sealed)) {
+    for (const { name, owner, value } of sealed.changes.filter(isItem)) {
       const version = value as Version;
       owners.getOrInsertComputed(owner, () => new Map<string, Version>()).set(name, version);
       check.named.add(version.manifest);
@@ -281,7 +281,7 @@ async function checkVersions(check: Check, owner: string, versions: ReadonlyMap<
 async function namePublishedMeanwhile({ registry: { bucket }, reached, named }: Check): Promise<void> {
   for await (const log of listLogs(bucket))
     for await (const entry of entriesAfter(bucket, log, reached.get(log) ?? 0))
-      for (const { value } of itemsOfLog(entry)) named.add((value as Version).manifest);
+      for (const { value } of entry.changes.filter(isItem)) named.add((value as Version).manifest);
 }
 
 /** Reads the records that expire, and previews. Returns what they tell of logs. */

@@ -1,7 +1,8 @@
 import { signerOf } from './commit-signer.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { formatCoordinate } from '../model/address.ts';
-import { digestOf, type Digest } from '../model/digest.ts';
+import type { Digest } from '../model/digest.ts';
+import { digestOnce } from '../store/digest-in-turns.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { JobOrigin } from '../model/access.ts';
 import { isLabel } from '../model/label.ts';
@@ -172,7 +173,7 @@ async function storeAndAppend(
   { registry, request, existing, policy }: Publication,
   { draft, foreseen, judged, built }: Ready,
 ): Promise<Appended | null> {
-  const stored = built && { manifest: digestOf(built.manifest), bytes: bytesIn(built), changes: null };
+  const stored = built && { manifest: digestOnce(built.manifest), bytes: bytesIn(built), changes: null };
   if (request.dryRun) return appendDraft(registry, request, existing, draft, stored ?? undefined);
 
   const compared = await compareForeseen(registry, foreseen, judged.artifact!, request);

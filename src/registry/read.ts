@@ -1,13 +1,6 @@
 import type { Principal } from '../model/access.ts';
-import { formatCoordinate, type Coordinate, type Format, type Selector } from '../model/address.ts';
-import {
-  findLayer,
-  imageLayers,
-  type ArtifactConfig,
-  type Coding,
-  type Descriptor,
-  type Manifest,
-} from '../model/artifact.ts';
+import { formatCoordinate, type Coordinate, type Selector } from '../model/address.ts';
+import { imageLayers, type ArtifactConfig, type Descriptor, type Manifest } from '../model/artifact.ts';
 import type { Digest } from '../model/digest.ts';
 import { insteadOf, RegistryError } from '../model/errors.ts';
 import type { Report } from '../model/problem.ts';
@@ -81,33 +74,9 @@ export async function findGranted(
   return find().catch(insteadOf('gone', null));
 }
 
-/** One stored form of a version: format, coding and bytes. */
-export interface Representation {
-  format: Format;
-  coding: Coding;
-  /** Digest of the bytes as sent. It is the strong ETag. */
-  digest: Digest;
-  size: number;
-}
-
 /** A version's manifest, which lists its representations. */
 export async function readManifest(registry: Registry, { version }: GrantedVersion): Promise<Manifest> {
   return readManifestOf(registry, version);
-}
-
-/** The representation in this format and coding; null if it was not made. */
-export function findRepresentation(manifest: Manifest, format: Format, coding: Coding): Representation | null {
-  const layer = findLayer(manifest, format, coding);
-  return layer && { format, coding, digest: layer.digest, size: layer.size };
-}
-
-/** The bytes of a representation, checked against their digest. */
-export async function openRepresentation(
-  registry: Registry,
-  { version }: GrantedVersion,
-  { digest }: Representation,
-): Promise<Uint8Array> {
-  return readObject(registry, digest, version.manifest);
 }
 
 /** An image that the version's document shows, by its name in URLs. Null: there is none of this name. */
@@ -126,11 +95,6 @@ export async function readReport(registry: Registry, granted: GrantedVersion): P
   return readReportOf(registry, granted.version);
 }
 
-/** A version's manifest, byte by byte as its digest says. */
-export async function readStoredManifest(registry: Registry, { version }: GrantedVersion): Promise<Uint8Array> {
-  return readObject(registry, version.manifest, version.manifest);
-}
-
 /** Every object of a version but its manifest, with its size: the config, the layers, and the report last. */
 export async function listBlobs(registry: Registry, granted: GrantedVersion): Promise<[Digest, number][]> {
   const { config, layers } = await readManifest(registry, granted);
@@ -139,7 +103,7 @@ export async function listBlobs(registry: Registry, granted: GrantedVersion): Pr
   return [...[config, ...layers].map(({ digest, size }): [Digest, number] => [digest, size]), [report, byteLength]];
 }
 
-/** The bytes of an object that `listBlobs` names. */
+/** The bytes of the manifest, or of an object that it or `listBlobs` names, checked against their digest. */
 export async function openBlob(registry: Registry, { version }: GrantedVersion, digest: Digest): Promise<Uint8Array> {
   return readObject(registry, digest, version.manifest);
 }

@@ -16,10 +16,10 @@ import {
 } from '../model/artifact.ts';
 import { isImageName, largestImage, largestImages, readImage } from '../model/image.ts';
 import { repositoryName } from '../model/connection.ts';
-import { digestOf, type Digest } from '../model/digest.ts';
+import type { Digest } from '../model/digest.ts';
 import type { Validation } from '../model/problem.ts';
 import { encodeJson } from '../model/json.ts';
-import { digestInTurns, digestWithOtherEndings } from '../store/digest-in-turns.ts';
+import { digestInTurns, digestOnce, digestWithOtherEndings } from '../store/digest-in-turns.ts';
 
 /** Everything that an artifact's bytes depend on. */
 export interface ArtifactInput {
@@ -48,8 +48,7 @@ export interface Built {
 /** Hashes what was compiled in turns of the event loop, which a large document would block in `buildArtifact`. */
 export async function hashCompiled({ artifact, files }: Compiled): Promise<void> {
   const encoded = artifact?.representations.map(({ bytes }) => bytes) ?? [];
-  for (const bytes of [...encoded, ...files.map((file) => file.bytes)])
-    if (bytes !== null && !digests.has(bytes)) digests.set(bytes, await digestInTurns(bytes));
+  for (const bytes of [...encoded, ...files.map((file) => file.bytes)]) if (bytes !== null) await digestInTurns(bytes);
 }
 
 /** Makes the bytes of an artifact. Pure: `verify` makes the same bytes again. */
@@ -85,7 +84,7 @@ export function buildArtifact({
     compiler,
     validation,
     ruleset: ruleset?.digest ?? null,
-    report: digestOf(reportBytes),
+    report: digestOnce(reportBytes),
     ...(view && { view }),
     ...(dependencies && { dependencies }),
   };
@@ -160,11 +159,14 @@ function layersOf(
   const layers: Descriptor[] = artifact!.representations.map(({ format, coding, bytes }) =>
     describe(kinds[artifact!.kind].stored[format], bytes, { [formatAnnotation]: format, [codingAnnotation]: coding }),
   );
-  const isKept = createImageLimit();
+  let left = largestImages;
   for (const { path, bytes } of files) {
     if (bytes === null) continue;
-    const image = path === entry || !isImageName(path) ? null : readImage(bytes);
-    if (path !== entry && isImageName(path) && !(image && isKept(bytes))) continue;
+    const isImage = path !== entry && isImageName(path);
+    const image = isImage ? readImage(bytes) : null;
+    // What is too large, beside those that were asked for before, is not part of the version.
+    if (isImage && (image === null || bytes.byteLength > Math.min(largestImage, left))) continue;
+    if (isImage) left -= bytes.byteLength;
     (path === entry ? representations : shared).push(bytes);
     const size = image?.width && image.height ? `${image.width}x${image.height}` : '';
     const about = { [sourceAnnotation]: path, ...(image && { [imageAnnotation]: size }) };
@@ -173,20 +175,6 @@ function layersOf(
   return { layers, unshared: representations, shared };
 }
 
-/** Whether an image is small enough to be part of the version, beside those that were asked for before. */
-function createImageLimit(): (bytes: Uint8Array) => boolean {
-  let left = largestImages;
-  return ({ byteLength }) => {
-    if (byteLength > Math.min(largestImage, left)) return false;
-    left -= byteLength;
-    return true;
-  };
-}
-
-/** Digests of what was compiled. A result that is remembered is not hashed again. */
-const digests = new WeakMap<Uint8Array, Digest>();
-
 function describe(mediaType: string, bytes: Uint8Array, annotations?: Record<string, string>): Descriptor {
-  const digest = digests.getOrInsertComputed(bytes, () => digestOf(bytes));
-  return { mediaType, digest, size: bytes.byteLength, ...(annotations && { annotations }) };
+  return { mediaType, digest: digestOnce(bytes), size: bytes.byteLength, ...(annotations && { annotations }) };
 }

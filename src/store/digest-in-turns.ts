@@ -9,15 +9,24 @@ const small = 256 * 1024;
 
 let last: Promise<unknown> = Promise.resolve();
 
+/** Digests of what is named before it is stored, and is not hashed again for that. */
+const digests = new WeakMap<Uint8Array, Digest>();
+
+/** As `digestOf`, for bytes that never change and are hashed more than once. */
+export function digestOnce(bytes: Uint8Array): Digest {
+  return digests.getOrInsertComputed(bytes, digestOf);
+}
+
 /**
- * As `digestOf`, for bytes that may be many. The event loop turns after each MB, also when several
- * callers hash. The bytes must not change meanwhile.
+ * As `digestOnce`, for bytes that may be many. The event loop turns after each MB, also when several
+ * callers hash.
  */
 export async function digestInTurns(bytes: Uint8Array): Promise<Digest> {
-  if (bytes.byteLength <= small) return digestOf(bytes);
-  const digest = last.then(() => hashFrames(bytes));
-  last = digest;
-  return digest;
+  if (bytes.byteLength > small && !digests.has(bytes)) {
+    last = last.then(() => hashFrames(bytes));
+    digests.set(bytes, (await last) as Digest);
+  }
+  return digestOnce(bytes);
 }
 
 async function hashFrames(bytes: Uint8Array): Promise<Digest> {

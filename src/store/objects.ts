@@ -1,6 +1,6 @@
 import { digestOf, isDigest, type Digest, hexOf } from '../model/digest.ts';
 import { parseJson } from '../model/json.ts';
-import { digestInTurns } from './digest-in-turns.ts';
+import { digestInTurns, digestOnce } from './digest-in-turns.ts';
 import { LRUCache } from 'lru-cache';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { listAll, type Bucket } from './bucket.ts';
@@ -42,7 +42,7 @@ function dividePieces(
  * The root is the first, and the largest is the last, so that a reader finds most in the beginning.
  */
 async function encodePack(root: Uint8Array, pieces: readonly Uint8Array[]): Promise<Uint8Array> {
-  const unique = new Map([[digestOf(root), root]]);
+  const unique = new Map([[digestOnce(root), root]]);
   for (const bytes of pieces.toSorted((one, other) => one.byteLength - other.byteLength))
     unique.set(await digestInTurns(bytes), bytes);
   const index = [...unique].map(([digest, { byteLength }]) => ({ digest, size: byteLength }));
@@ -236,7 +236,7 @@ export function createObjects(bucket: Bucket, { cacheBytes = 64 * 1024 * 1024 } 
      * nothing is gained by sharing them. Pass `pack`, the root's digest, to read them.
      */
     async putPack(root: Uint8Array, pieces: readonly Uint8Array[], alone: readonly Uint8Array[] = []): Promise<Digest> {
-      const digest = digestOf(root);
+      const digest = digestOnce(root);
       const shared = dividePieces(pieces, sharedLimits);
       const large = dividePieces(alone, ownLimits);
       // Pieces that are objects anyway are not packed as well.
@@ -247,7 +247,7 @@ export function createObjects(bucket: Bucket, { cacheBytes = 64 * 1024 * 1024 } 
       const decoded = await decodePack(digest, stored);
       if (decoded === null || !isWholePack(decoded)) throw damaged(digest);
       // A pack that was divided by other limits.
-      await Promise.all(packed.filter((piece) => !decoded.has(digestOf(piece))).map(put));
+      await Promise.all(packed.filter((piece) => !decoded.has(digestOnce(piece))).map(put));
       return digest;
     },
     /**

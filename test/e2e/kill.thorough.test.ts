@@ -5,15 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { anonymous } from '../../src/model/access.ts';
+import { findLayer } from '../../src/model/artifact.ts';
 import { findVersion, resourceRef, type Resource } from '../../src/model/resource.ts';
 import { fsck } from '../../src/registry/fsck.ts';
-import {
-  findRepresentation,
-  grantRead,
-  grantVersion,
-  openRepresentation,
-  readManifest,
-} from '../../src/registry/read.ts';
+import { grantRead, grantVersion, openBlob, readManifest } from '../../src/registry/read.ts';
 import { openFsBucket } from '../../src/store/fs.ts';
 import { createWorld } from '../registry/world.ts';
 
@@ -62,10 +57,8 @@ test(`kill -9 between any two writes of a publish, ${rounds.length} times: fsck 
       expect(findVersion(resource, label!)?.manifest).toBe(manifest);
       const granted = (await grantRead(registry, reader, coordinate))!;
       const version = grantVersion(granted, { kind: 'version', version: label! })!.granted;
-      const representation = findRepresentation(await readManifest(registry, version), 'yaml', 'identity')!;
-      expect(Buffer.from(await openRepresentation(registry, version, representation)).toString()).toContain(
-        `version: "${label}"`,
-      );
+      const { digest } = findLayer(await readManifest(registry, version), 'yaml', 'identity')!;
+      expect(Buffer.from(await openBlob(registry, version, digest)).toString()).toContain(`version: "${label}"`);
     }
     expect(await grantRead(registry, anonymous, coordinate)).toBeNull();
   } finally {

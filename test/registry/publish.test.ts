@@ -415,6 +415,8 @@ describe('the gate', () => {
     expect(await published(registry, upload(api('1.0.0'), { dryRun: true }))).toBe('unchanged 1.0.0');
     for (const text of [api('1.0.1'), api('1.0.0', 'x: 1')])
       expect(await published(registry, upload(text))).toBe('rejected');
+    // Its label is taken, too: what its ruleset finds is what its author has to mend first.
+    expect(await published(registry, upload(api('1.0.0', 'x: 1'), { onConflict: 'reject' }))).toBe('rejected');
     expect(await published(registry, upload(api('1.0.0'), { version: '2.0.0' }))).toBe('rejected');
     expect(await published(registry, upload(api('1.0.0'), { coordinate: other, ...attach }))).toBe('rejected');
     expect(await registry.refs.read(resourceRef(coordinate))).toEqual(before);

@@ -27,6 +27,7 @@ import { readReportOf } from '../stored.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { notCompared, type Comparison } from '../../model/comparison.ts';
 import { digestOf, type Digest } from '../../model/digest.ts';
+import { digestOnce } from '../../store/digest-in-turns.ts';
 import { findingKey } from '../../model/gate.ts';
 import { createReport, problemAtFile, type Report } from '../../model/problem.ts';
 import { comparedWith } from '../../model/compared-with.ts';
@@ -203,8 +204,8 @@ export async function toHold(
   compiled: Compiled,
   built: Built,
 ): Promise<ToHold> {
-  const bytes = new Map([built.manifest, ...built.unshared].map((each) => [digestOf(each), each]));
-  const seen = { ...version, manifest: digestOf(built.manifest) };
+  const bytes = new Map([built.manifest, ...built.unshared].map((each) => [digestOnce(each), each]));
+  const seen = { ...version, manifest: digestOnce(built.manifest) };
   const versions = resource.versions.map((each) => (each.label === seen.label ? seen : each));
   const stored = { objects: { get: async (digest: Digest) => bytes.get(digest) ?? null } };
   const preview = await takePreview(stored, { ...resource, versions }, version.label);

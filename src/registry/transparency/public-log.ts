@@ -25,7 +25,7 @@ import { appendLeaves, createLogView } from './append-leaves.ts';
 import { hasPublicLog, logKeys } from './log-key.ts';
 import { encodeJson } from '../../model/json.ts';
 import { readConfig, readManifest, type GrantedVersion } from '../read.ts';
-import { setTimeout as delay } from 'node:timers/promises';
+import { openRounds } from '../../scheduling/waiting.ts';
 
 /** Milliseconds for an answer, and characters of one. */
 const patience = 5000;
@@ -193,8 +193,8 @@ async function open(registry: Registry, damages: Map<string, string>) {
     return headOf(asked.size, asked.lines);
   }
 
-  async function prove(name: string, at?: Checkpoint): Promise<LogProof | null> {
-    const signed = at ?? (await checkpoint());
+  async function prove(name: string): Promise<LogProof | null> {
+    const signed = await checkpoint();
     const found = await view.find(name);
     if (found === null || found.index >= signed.size) return null;
     const hashes = await proveInclusion(tree.nodes(signed.size), found.index, signed.size);
@@ -248,9 +248,8 @@ async function open(registry: Registry, damages: Map<string, string>) {
     checkpoint: () => watch(damages, 'log', checkpoint),
     /** The bytes of a tile or bundle. Null if the log has none of this width. */
     tile: (name: TileName) => watch(damages, `${name.level}/${name.index}`, () => tree.tile(name)),
-    /** Proves that a version is in the log, by its name and label. Null if it is not. `at`: a checkpoint; default: the newest. */
-    prove: (coordinate: string, label: string, at?: Checkpoint) =>
-      watch(damages, 'proof', () => prove(`${coordinate}@${label}`, at)),
+    /** Proves that a version is in the log, by its name and label. Null if it is not. */
+    prove: (coordinate: string, label: string) => watch(damages, 'proof', () => prove(`${coordinate}@${label}`)),
     /** Proves that the present key is announced in the log. Null before it is. */
     proveKey: () => watch(damages, 'proof', () => prove(key)),
   };
@@ -311,52 +310,48 @@ const comparedEvery = 86_400_000;
 export async function keepLog(registry: Registry, interval = 15_000): Promise<{ close(): Promise<void> } | null> {
   if (!hasPublicLog(registry)) return null;
   if (registry.config.publicLog.key !== null) logKeys(registry, false);
-  const stop = new AbortController();
-  let woken = Promise.withResolvers<void>();
   /** The organizations that this process changed since the last look. */
   let changed = new Set<string>();
+
+  async function update(organizations?: readonly string[], compares = false): Promise<void> {
+    const log = await publicLogOf(registry);
+    await log!.update(organizations, { compares });
+  }
+
+  const failed = (error: unknown): void => {
+    const cause = error instanceof Error && error.cause ? { cause: String(error.cause) } : {};
+    registry.log('error', 'the public log was not written', { error: String(error), ...cause });
+  };
+
+  let [next, comparing] = [0, 0];
+  async function look(): Promise<void> {
+    const [now, asked] = [registry.monotonic(), changed];
+    changed = new Set();
+    // Looking at all of them takes a walk over all names.
+    const isAll = now >= next;
+    if (isAll) next = now + interval;
+    rounds.wake(next - now);
+    await update(isAll ? undefined : [...asked]).catch((error: unknown) => {
+      changed = changed.union(asked);
+      throw error;
+    });
+    if (now < comparing) return;
+    await update(undefined, true);
+    comparing = now + comparedEvery;
+  }
+
+  const rounds = openRounds({ first: interval, pause: interval }, look, failed);
+  const begun = look().catch(failed);
   const unwatch = registry.refs.watch((name) => {
     if (!name.startsWith('resources/')) return;
     changed.add(name.split('/')[1]!);
-    woken.resolve();
+    rounds.wake(soon);
   });
-  const pause = (milliseconds: number): Promise<void> =>
-    delay(Math.max(0, milliseconds), undefined, { signal: stop.signal, ref: false }).catch(() => undefined);
-
-  /** Resolves to false if it failed, which is logged. */
-  async function update(organizations?: readonly string[], compares = false): Promise<boolean> {
-    try {
-      const log = await publicLogOf(registry);
-      await log!.update(organizations, { compares });
-      return true;
-    } catch (error) {
-      const cause = error instanceof Error && error.cause ? { cause: String(error.cause) } : {};
-      registry.log('error', 'the public log was not written', { error: String(error), ...cause });
-      return false;
-    }
-  }
-
-  async function keep(): Promise<void> {
-    for (let [next, comparing] = [0, 0]; !stop.signal.aborted;) {
-      woken = Promise.withResolvers();
-      const [now, organizations] = [registry.monotonic(), [...changed]];
-      changed = new Set();
-      // Looking at all of them takes a walk over all names.
-      const isDone = await update(now < next ? organizations : undefined);
-      if (now >= next) next = now + interval;
-      if (isDone && now >= comparing && (await update(undefined, true))) comparing = now + comparedEvery;
-      if (changed.size === 0) await Promise.race([woken.promise, pause(next - registry.monotonic())]);
-      await pause(soon);
-    }
-  }
-
-  const kept = keep();
   return {
     async close() {
       unwatch();
-      stop.abort();
-      await kept;
-      await update([...changed]);
+      await Promise.all([begun, rounds.close()]);
+      await update([...changed]).catch(failed);
     },
   };
 }

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { createQueues } from '../../scheduling/places.ts';
 import { insteadOf, RegistryError } from '../../model/errors.ts';
 import { resourceRef } from '../../model/resource.ts';
-import { grantVersion, listBlobs, readStoredManifest, type Granted, type GrantedVersion } from '../../registry/read.ts';
+import { grantVersion, listBlobs, openBlob, type Granted, type GrantedVersion } from '../../registry/read.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { attest } from '../../registry/transparency/public-log.ts';
 import { bundleType, predicateType } from '../../model/transparency/attestation.ts';
@@ -93,7 +93,7 @@ export function createContentsIndex(registry: Registry) {
     const make = async (): Promise<ContentsOf> => {
       const blobs = await listBlobs(registry, granted);
       const [digest, size] = blobs.at(-1)!;
-      const { byteLength } = await readStoredManifest(registry, granted);
+      const { byteLength } = await openBlob(registry, granted, version.manifest);
       const named = { digest: version.manifest, size: byteLength };
       const report = referrerOf(named, { type: reportType, digest, size });
       return { blobs: new Map(blobs), report, attestation: await attestationOf(granted, named) };

@@ -8,7 +8,6 @@ import {
   grantVersion,
   openBlob,
   readReport,
-  readStoredManifest,
   type Granted,
   type GrantedVersion,
 } from '../../registry/read.ts';
@@ -150,8 +149,9 @@ async function sendManifest(asked: OciRequest, granted: Granted, reference: stri
       : ({ kind: 'version', version: label } as const);
   const selected = selector && grantVersion(granted, selector);
   const lifetime: Lifetime = reference === 'latest' ? 'latest' : 'pinned';
-  const { digest, bytes } = selected
-    ? { digest: selected.granted.version.manifest, bytes: await readStoredManifest(asked.registry, selected.granted) }
+  const named = selected?.granted.version.manifest;
+  const { digest, bytes } = named
+    ? { digest: named, bytes: await openBlob(asked.registry, selected!.granted, named) }
     : await findReferrer(asked, granted, reference);
   await send(asked, granted, { digest, type: manifestType, lifetime }, bytes.byteLength, async () => bytes);
   // The client asks for the blobs next.

@@ -1,16 +1,10 @@
 import { type Fields, flattenFields } from '../headers.ts';
 import { coordinateOf, nameOf, type Resource, type Version } from '../../model/resource.ts';
 import type { Address, Format } from '../../model/address.ts';
-import type { Coding } from '../../model/artifact.ts';
+import { findLayer, type Coding, type Descriptor } from '../../model/artifact.ts';
 import { digestOf, formatReprDigest } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
-import {
-  findRepresentation,
-  openRepresentation,
-  readManifest,
-  type GrantedVersion,
-  type Representation,
-} from '../../registry/read.ts';
+import { openBlob, readManifest, type GrantedVersion } from '../../registry/read.ts';
 import { hasPublicLog } from '../../registry/transparency/log-key.ts';
 import { sharingOf, type Lifetime, chooseRange, evaluateConditions, type ByteRange } from './caching.ts';
 import { statusHeaders, versionLinks, type Links } from '../../site/links.ts';
@@ -33,7 +27,7 @@ export type ResourceAddress = Extract<Address, { kind: 'resource' }>;
 
 interface Ready {
   prepared: PreparedDocument;
-  representation: Representation;
+  layer: Descriptor;
 }
 
 /** What relates a version to the proof that it is in the public log. */
@@ -62,20 +56,18 @@ export function createSendDocument({ links, answers }: Pick<Site, 'links' | 'ans
     const hasProof = resource.visibility === 'public' && hasPublicLog(context.registry);
     const prepareNow = async (): Promise<Ready> => {
       const manifest = await readManifest(context.registry, granted);
+      const coded = findLayer(manifest, offer.format, coding);
+      const layer = coded ?? findLayer(manifest, offer.format, 'identity')!;
       // Identity if that coding was not stored.
-      const stored = (each: Coding) => findRepresentation(manifest, offer.format, each);
-      const representation = stored(coding) ?? stored('identity')!;
+      const stored = { ...layer, coding: coded === null ? 'identity' : coding };
       const sharable = sharingOf(context.registry.config, resource, lifetime);
-      return {
-        representation,
-        prepared: prepareDocument(links, granted, offer, representation, { sharable, hasProof }),
-      };
+      return { layer, prepared: prepareDocument(links, granted, offer, stored, { sharable, hasProof }) };
     };
     const cached = await answers.answer(name, prepareNow, () => preparedSize);
-    const { prepared, representation } = cached;
+    const { prepared, layer } = cached;
     let bytes: Uint8Array | null = null;
     await sendPrepared(request, response, prepared, async () => {
-      bytes = await openRepresentation(context.registry, granted, representation);
+      bytes = await openBlob(context.registry, granted, layer.digest);
       return bytes;
     });
     read.keep?.(resource, prepared, bytes);
@@ -86,7 +78,7 @@ function prepareDocument(
   links: Links,
   { resource, version }: GrantedVersion,
   { mediaType }: Offer,
-  { coding, digest, size }: Representation,
+  { coding, digest, size }: Pick<Descriptor, 'digest' | 'size'> & { coding: Coding },
   { sharable, hasProof }: { sharable: Fields; hasProof: boolean },
 ): PreparedDocument {
   const pinned = links.to(coordinateOf(resource), { label: version.label });

@@ -2,17 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { listAll, type Bucket } from '../bucket.ts';
 import { type Generation, corrupt } from '../records.ts';
 import type { Objects } from '../objects.ts';
-import {
-  entryIn,
-  entryKey,
-  isItem,
-  logFolder,
-  logOf,
-  parseEntryKey,
-  readEntry,
-  type ItemChange,
-  type SealedEntry,
-} from './entry.ts';
+import { entryIn, entryKey, isItem, logFolder, logOf, parseEntryKey, readEntry, type SealedEntry } from './entry.ts';
 import type { Head } from './heads.ts';
 import { generationOf, createState, type State } from './state.ts';
 import { openState, newestSequence } from './follow-log.ts';
@@ -128,11 +118,6 @@ function isSame(replayed: State, summary: State): boolean {
     summary.records().length === records.length &&
     records.every(([name, held]) => isDeepStrictEqual(summary.get(name), held))
   );
-}
-
-/** The changes of list items in an entry. */
-export function itemsOfLog(entry: SealedEntry): ItemChange[] {
-  return entry.changes.filter(isItem);
 }
 
 /** What a log holds now. */

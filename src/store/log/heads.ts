@@ -79,6 +79,9 @@ export async function deleteOlderHeads(bucket: Bucket, key: string): Promise<voi
   for (const each of older) await bucket.delete(each);
 }
 
+/** See `createHeads`. */
+export type Heads = ReturnType<typeof createHeads>;
+
 /**
  * The heads of the logs of a bucket, written some seconds after the entries that they name. `headEvery`: milliseconds between two writes; without it nothing is
  * written. Failures are reported and change nothing else: the next head is as good.

@@ -51,8 +51,7 @@ export function createLogs(bucket: Bucket, options: RecordsOptions, changed: (na
       ...options,
       changed: publicChange,
       failed,
-      expected: heads.newest,
-      appended: (log, head) => heads.reached({ log, ...head }),
+      heads,
       continuing: (work) => {
         atWork = Promise.all([atWork, work]).then(() => undefined, failed);
       },

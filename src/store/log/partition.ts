@@ -1,39 +1,33 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Digest } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { type Bucket, outcomeUnknown, putOwn } from '../bucket.ts';
-import { corrupt, type Decide, type Generation, type UpdateOptions } from '../records.ts';
+import { corrupt, type Decide, type Generation, type RecordsOptions, type UpdateOptions } from '../records.ts';
 import type { Objects } from '../objects.ts';
 import { decodeEntry, encodeEntry, entryKey, type LogChange, type Entry, isItem } from './entry.ts';
 import {
   changesTo,
   generationOf,
   type HeldRecord,
-  positionOfItem,
+  positionIn,
   createProjections,
   recordsAfter,
   type State,
 } from './state.ts';
 import { followLog, isStored, openState, prepareLists } from './follow-log.ts';
+import type { Heads } from './heads.ts';
 import { historyOf, changesSince, createTrail } from './history.ts';
 import { createSummaries, frameSize } from './summary.ts';
 
 /** One log and the state that it leads to (design §5). */
 export type Partition = Awaited<ReturnType<typeof openPartition>>;
 
-interface PartitionOptions {
-  now: () => Date;
-  /** Monotonic clock in milliseconds. */
-  monotonic: () => number;
-  uniqueId: () => string;
+interface PartitionOptions extends Pick<RecordsOptions, 'now' | 'monotonic' | 'uniqueId'> {
   /** Called with each name that was changed through this object, once that is durable. */
   changed: (name: string) => void;
   /** Called when a segment or a checkpoint cannot be written. The log itself is not affected. */
   failed: (error: unknown) => void;
-  /** The number of the newest entry of a log that is known to have been written; 0 if none is. */
-  expected: (log: string) => Promise<number>;
-  /** Called after each own append. */
-  appended: (log: string, head: { sequence: number; digest: Digest }) => void;
+  /** What knows how far the log reached, and is told of each own append. */
+  heads: Pick<Heads, 'newest' | 'reached'>;
   /** Called with what goes on after the answer to an append: segments and checkpoints that are being written. */
   continuing: (work: Promise<void>) => void;
 }
@@ -81,12 +75,12 @@ export async function openPartition(
   bucket: Bucket,
   objects: Objects,
   partition: string,
-  { now, monotonic, uniqueId, changed, failed, expected: expectedOf, appended, continuing }: PartitionOptions,
+  { now, monotonic, uniqueId, changed, failed, heads, continuing }: PartitionOptions,
 ) {
   const openedAt = monotonic();
   const [{ state, newest, at: writtenUntil }, expected] = await Promise.all([
     openState(bucket, objects, partition),
-    expectedOf(partition),
+    heads.newest(partition),
   ]);
   await prepareLists(state);
   const read = ({ writer: theirs }: Entry): void => {
@@ -221,7 +215,7 @@ export async function openPartition(
     if (state.sequence < sequence) state.adopt(records, { ...head, changes, digest }, bytes.byteLength);
     follower.wasAtEnd(startedAt);
     touchedAt = monotonic();
-    appended(partition, { sequence, digest });
+    heads.reached({ log: partition, sequence, digest });
     for (const name of records.keys()) changed(name);
     continuing(summaries.make());
     const endedAt = monotonic();
@@ -283,7 +277,7 @@ function tooManyRivals(partition: string): RegistryError {
 
 interface List {
   /** In order, and the records in the same places. */
-  names: { order: string }[];
+  names: string[];
   records: readonly Generation<unknown>[];
   changed: Set<string>;
 }
@@ -304,9 +298,9 @@ function createPrefixLists(state: State) {
   function take(list: List): void {
     const records = [...list.records];
     for (const name of list.changed) {
-      const at = positionOfItem(list.names, name);
-      const isKnown = list.names[at]?.order === name;
-      if (!isKnown) list.names.splice(at, 0, { order: name });
+      const at = positionIn(list.names, name);
+      const isKnown = list.names[at] === name;
+      if (!isKnown) list.names.splice(at, 0, name);
       records.splice(at, Number(isKnown), generationOf(state.get(name)!));
     }
     list.records = records;
@@ -320,7 +314,7 @@ function createPrefixLists(state: State) {
       if (list === undefined) {
         const names = state.names(prefix);
         const records = names.map((name) => generationOf(state.get(name)!));
-        list = { names: names.map((order) => ({ order })), records, changed: new Set() };
+        list = { names, records, changed: new Set() };
         lists.set(prefix, list);
       }
       if (list.changed.size > 0) take(list);

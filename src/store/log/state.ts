@@ -86,12 +86,17 @@ function withItems(items: readonly HeldItem[], changes: readonly ItemChange[], s
 }
 
 /** Index of the first item that does not stand before this place. */
-export function positionOfItem(items: readonly { order: string }[], order: string): number {
-  let [low, high] = [0, items.length];
-  if (high > 0 && items[high - 1]!.order < order) return high;
+export function positionOfItem(items: readonly HeldItem[], order: string): number {
+  return positionIn(items, order, (item) => item.order);
+}
+
+/** Index of the first of all whose text is not below this one. */
+export function positionIn<T>(all: readonly T[], text: string, textOf: (one: T) => string = String): number {
+  let [low, high] = [0, all.length];
+  if (high > 0 && textOf(all[high - 1]!) < text) return high;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (items[middle]!.order < order) low = middle + 1;
+    if (textOf(all[middle]!) < text) low = middle + 1;
     else high = middle;
   }
   return low;
@@ -151,21 +156,7 @@ export function createState(
   /** Bytes that a record's change took in the log; absent where a checkpoint holds it. */
   const weights = new Map<string, number>();
   /** All names in order; null until they are asked for. */
-  let sorted: { order: string }[] | null = null;
-
-  function put(name: string, held: HeldRecord): void {
-    if (!records.has(name)) insert(name);
-    records.set(name, held);
-  }
-
-  function insert(name: string): void {
-    sorted?.splice(positionOfItem(sorted, name), 0, { order: name });
-  }
-
-  function inOrder(): { order: string }[] {
-    sorted ??= [...records.keys()].sort().map((order) => ({ order }));
-    return sorted;
-  }
+  let sorted: string[] | null = null;
 
   /** Adds what the entry's changes take. What takes the place of another counts once. */
   function weigh({ changes }: SealedEntry, bytes: number): void {
@@ -180,7 +171,10 @@ export function createState(
 
   function advance(changed: ReadonlyMap<string, HeldRecord>, entry: SealedEntry, bytes: number): void {
     const before = new Map([...changed.keys()].map((name) => [name, records.get(name) ?? null]));
-    for (const [name, held] of changed) put(name, held);
+    for (const [name, held] of changed) {
+      if (!records.has(name)) sorted?.splice(positionIn(sorted, name), 0, name);
+      records.set(name, held);
+    }
     ({ sequence, digest } = entry);
     index = entry.index;
     weigh(entry, bytes);
@@ -206,12 +200,10 @@ export function createState(
     get: (name: string): HeldRecord | null => records.get(name) ?? null,
     /** The names with the prefix (after the name `after`), in order. */
     names(prefix: string, after?: string): string[] {
-      const all = inOrder();
-      const names: string[] = [];
-      const from =
-        after !== undefined && after >= prefix ? positionOfItem(all, `${after}\0`) : positionOfItem(all, prefix);
-      for (let at = from; all[at]?.order.startsWith(prefix); at++) names.push(all[at]!.order);
-      return names;
+      sorted ??= [...records.keys()].sort();
+      const from = positionIn(sorted, after !== undefined && after >= prefix ? `${after}\0` : prefix);
+      // `~` sorts after every character of a name.
+      return sorted.slice(from, positionIn(sorted, `${prefix}~`));
     },
     /** Applies the next entry. `bytes`: its length. */
     apply(entry: SealedEntry, bytes: number): void {
