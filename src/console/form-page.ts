@@ -5,7 +5,7 @@ import { createReport, type Report } from '../model/problem.ts';
 import { newId } from '../registry/registry.ts';
 import { problemTypes } from '../server/error-answers.ts';
 import { verdictTags } from '../site/pages/diff-page.ts';
-import { describeReport } from '../site/pages/report-page.ts';
+import { describeReport } from '../site/pages/version-pages.ts';
 import type { Answered, ConsoleRequest } from './console-request.ts';
 import type { Field, Typed } from '../server/v1/described-field.ts';
 import { faultsIn, firstOf, showFields } from './fields.ts';

@@ -8,7 +8,6 @@ import {
   formatSite,
   settingsOf,
   siteAddress,
-  type DocumentationSite,
 } from '../sites/model/documentation-site.ts';
 import type { SettingsSite } from '../compile/sandboxes.ts';
 import { settingsPath } from '../plan/settings-of.ts';
@@ -16,11 +15,12 @@ import type { Registry } from '../registry/registry.ts';
 import { readContents } from '../sites/registry/bundles.ts';
 import { makeDeployment, type MadeDeployment } from '../sites/registry/make-deployment.ts';
 import { partsOf, type SitePreview } from '../sites/registry/site-preview.ts';
+import { newSite } from '../sites/registry/site-record.ts';
 import { findSite } from '../registry/lives.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import { annotationsOf, checkName, code, plain, checkTitle } from '../sync/checks.ts';
 import { refusable } from '../sync/publish-document.ts';
-import { filesIn, findSites, settingsIn, type FoundSite } from '../sites/sync/connect-site.ts';
+import { filesIn, findSites, type FoundSite } from '../sites/sync/connect-site.ts';
 
 /** What decides whether a pull request touches a site. */
 interface SiteChanges {
@@ -67,7 +67,7 @@ export async function checkOfSite(
   { name: site, path, folder, settings: given }: FoundSite,
   commit: string,
 ): Promise<SiteChecked> {
-  const { org, url } = repository;
+  const { org, url, branch, visibility } = repository;
   const name = formatSite(site);
   const { config } = registry;
   const about = { commit, name: checkName(name), url: config.url && `${config.url}${siteAddress(site)}/` };
@@ -78,7 +78,7 @@ export async function checkOfSite(
   const current = connected && currentOf(connected);
   const previous = current && (await readContents(registry, current.manifest));
   const reader: Principal = { kind: 'key', id: 'pull', org, scopes: ['read'], resources: null };
-  const settings = given === null ? settingsOf(connected!) : settingsIn(given);
+  const settings = settingsOf(given ?? connected!);
   const input = {
     org,
     settings,
@@ -115,6 +115,7 @@ export async function checkOfSite(
   const shown = await makeDeployment(registry, { ...input, previous: deployment.contents });
   const whole: MadeDeployment = { ...shown, bundles: deployment.bundles };
   const parts = await partsOf(registry, whole, previous);
+  const connection = { repository: url, branch, folder: given?.path ?? '' };
   const preview: SitePreview = {
     site,
     ...(connected?.id !== undefined && { id: connected.id }),
@@ -122,29 +123,11 @@ export async function checkOfSite(
     by: `sync:${org}`,
     manifest: shown.built.digest,
     parts,
-    ...(connected === null && { fresh: { from: url, record: freshRecord(registry, repository, site, given!) } }),
+    ...(connected === null && {
+      fresh: { from: url, record: { ...newSite(registry, site, given!, visibility), connection } },
+    }),
   };
   return { check, preview };
-}
-
-/** The site that merging would make. */
-function freshRecord(
-  registry: Registry,
-  { url, branch, visibility }: Repository,
-  site: { org: string; slug: string },
-  given: SettingsSite,
-): DocumentationSite {
-  return {
-    ...site,
-    ...settingsIn(given),
-    visibility: given.visibility ?? visibility,
-    blockOn: given.blockOn ?? 'error',
-    connection: { repository: url, branch, folder: given.path },
-    deployments: [],
-    current: null,
-    createdAt: registry.now().toISOString(),
-    deletedAt: null,
-  };
 }
 
 function inRepository(report: Report, folder: string, settings: string): Report {

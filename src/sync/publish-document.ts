@@ -107,7 +107,7 @@ export function connectionFor(
  * same step.
  */
 export async function publishDocument(
-  syncing: Syncing,
+  syncing: Omit<Syncing, 'tags'>,
   snapshot: Snapshot,
   planned: Planned,
   how: HowToPublish = {},

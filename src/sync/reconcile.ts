@@ -15,7 +15,7 @@ import { outdatedDocuments } from './inputs.ts';
 import type { SyncQueue, Requested } from './queue.ts';
 import { watch, type FSWatcher } from 'chokidar';
 import { isRegistryError, onRefusal } from '../model/errors.ts';
-import { leave } from './owners/find-repositories.ts';
+import { leave } from './owners/owners.ts';
 import { missingDefaults } from '../registry/gate/ruleset-gate.ts';
 import { closeAbandonedRuns } from './runs.ts';
 import { openRounds } from '../scheduling/waiting.ts';

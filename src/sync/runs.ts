@@ -11,6 +11,7 @@ import {
 import { isRegistryError } from '../model/errors.ts';
 import { isAlive, processName } from '../store/process.ts';
 import { readAmong } from '../registry/stored.ts';
+import type { Tag } from '../source/source.ts';
 import { newId, type Registry } from '../registry/registry.ts';
 
 /** Creates a run that has not started. Writes nothing. */
@@ -122,6 +123,8 @@ export interface Syncing {
   run: Run;
   /** Aborts when the run must stop. */
   signal: AbortSignal;
+  /** The tags of the repository, asked for once. */
+  tags: () => Promise<Tag[]>;
   /** Absent if nobody follows the progress. */
   onProgress?: OnProgress;
 }

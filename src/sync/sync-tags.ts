@@ -6,7 +6,7 @@ import type { RegistryError } from '../model/errors.ts';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import { approvalText } from '../model/approval.ts';
 import { matchesGlob } from '../model/glob.ts';
-import type { Repository, Run, RunDocument, TagState } from '../model/connection.ts';
+import type { Repository, RunDocument, TagState } from '../model/connection.ts';
 import { fileOf } from '../model/artifact.ts';
 import { filesOf, type Snapshot } from '../source/snapshot.ts';
 import type { Remote, Tag } from '../source/source.ts';
@@ -48,27 +48,26 @@ const over = { isOverLimits: true } as const;
 /** The most matching tags that are read for one resource. */
 const maxTags = 2000;
 
+/** Asks a repository for its tags, once. */
+export function openTags(
+  registry: Registry,
+  repository: Parameters<typeof remoteOf>[1],
+  signal: AbortSignal,
+): Syncing['tags'] {
+  let asked: Promise<Tag[]> | null = null;
+  return () => (asked ??= remoteOf(registry, repository).then((remote) => registry.source.tags(remote, signal)));
+}
+
 /**
  * The tags with something new for these documents, all of which are published by tag. Fetches no
  * objects.
  */
 export async function findNewTags(
-  registry: Registry,
-  repository: Repository,
+  { registry, repository, run, tags }: Syncing,
   documents: readonly Planned[],
-  run: Run,
-  signal: AbortSignal,
 ): Promise<NewTag[]> {
   if (documents.length === 0) return [];
-  const all = await registry.source.tags(await remoteOf(registry, repository), signal);
-  return newAmong({ registry, repository, run }, documents, all);
-}
-
-async function newAmong(
-  { registry, repository, run }: Pick<Syncing, 'registry' | 'repository' | 'run'>,
-  documents: readonly Planned[],
-  all: readonly Tag[],
-): Promise<NewTag[]> {
+  const all = await tags();
   const newTags: NewTag[] = [];
   for (const document of documents) {
     const ruleset = await rulesetNow(registry, document);
@@ -104,11 +103,10 @@ export async function syncTags(syncing: Syncing, documents: readonly Planned[]):
   const synced: SyncedTags = { tags: { ...repository.tags }, documents: [], moved: null, note: null, lost: null };
   if (documents.length === 0) return synced;
   const remote = await remoteOf(registry, repository);
-  const all = await registry.source.tags(remote, signal);
-  synced.note = noteOnNumber(documents, all);
+  synced.note = noteOnNumber(documents, await syncing.tags());
   const fresh: NewTag[] = [];
   const first = await withoutVersions(registry, documents);
-  for (const { document, tag, known } of await newAmong(syncing, documents, all)) {
+  for (const { document, tag, known } of await findNewTags(syncing, documents)) {
     if (known === null || known.label === null) {
       fresh.push({ document, tag, known });
       continue;
@@ -240,9 +238,6 @@ async function followsLatest(
   return how === 'descendant';
 }
 
-/** The tags of a repository, asked for once in a run. */
-const tagsOfRun = new WeakMap<Run, Promise<Tag[]>>();
-
 /**
  * To call before the branch publishes a document. `release`: says that the document's first version
  * is about to take the label of a release tag, and how to publish the tags instead; null where it
@@ -253,11 +248,11 @@ export async function beforeFirst(
   snapshot: Snapshot,
   document: Planned,
 ): Promise<{ syncing: Syncing; release: string | null }> {
-  const { registry, run } = syncing;
+  const { registry } = syncing;
   const resource = await findResource(registry, document.coordinate);
   if (resource !== null && resource.versions.length > 0) return { syncing, release: null };
-  const asked = tagsOfRun.getOrInsertComputed(run, () => askTags(syncing));
-  const tags = await asked;
+  // Only the advice depends on them.
+  const tags = await syncing.tags().catch(() => []);
   if (tags.length === 0) return { syncing, release: null };
   const compiler = rememberCompiled(registry.compiler, 1)(snapshot);
   const prepared = { ...syncing, registry: { ...registry, compiler } };
@@ -294,7 +289,7 @@ export async function offerTags(registry: Registry, resource: Resource): Promise
   const { org, slug, connection, versions } = resource;
   if (connection === null || connection.tags !== null || versions.length > 0) return null;
   const repository = { org, url: connection.repository, ...connection };
-  const tags = await askTags({ registry, repository, signal: AbortSignal.timeout(patience) });
+  const tags = await openTags(registry, repository, AbortSignal.timeout(patience))().catch(() => []);
   const names = tags.map(({ name }) => name);
   const pattern = releasePattern(names, { slug });
   if (pattern === null) return null;
@@ -323,24 +318,9 @@ export async function tagsOfNew(
     ({ value }) => value.versions === 'tags' && !value.gone && placeOf(value.url) === placeOf(given),
   );
   if (found === undefined) return null;
-  const tags = await registry.source.tags(await remoteOf(registry, found.value), signal);
+  const tags = await openTags(registry, found.value, signal)();
   return releasePattern(
     tags.map(({ name }) => name),
     { slug },
   );
-}
-
-/** None where the remote does not answer: only the advice depends on them. */
-async function askTags({
-  registry,
-  repository,
-  signal,
-}: {
-  registry: Registry;
-  repository: Parameters<typeof remoteOf>[1];
-  signal: AbortSignal;
-}): Promise<Tag[]> {
-  return remoteOf(registry, repository)
-    .then((remote) => registry.source.tags(remote, signal))
-    .catch(() => []);
 }

@@ -30,7 +30,7 @@ import { judgeCommit, type CommitVerdict } from './guard.ts';
 import { checksOfDocuments, mergeChecks } from './checks.ts';
 import { withLease } from './lease.ts';
 import type { Registry } from '../registry/registry.ts';
-import { findNewTags, syncTags } from './sync-tags.ts';
+import { findNewTags, openTags, syncTags } from './sync-tags.ts';
 import { saveChecks } from './report-checks.ts';
 import { goOnFromFormer } from './renames/former.ts';
 import { connectedSites, isIdle } from '../sites/sync/connect-site.ts';
@@ -201,7 +201,8 @@ export async function syncRepository(
   if (await isIdle(registry, repository)) return { ...nothing, repository, detail: null };
   const tip = await registry.source.tip(await remoteOf(registry, repository), signal);
   if (isTooEarly(registry, repository, tip, run)) return { ...nothing, repository, detail: repository.detail };
-  const syncing: Syncing = { registry, repository, run, signal, onProgress };
+  const tags = openTags(registry, repository, signal);
+  const syncing: Syncing = { registry, repository, run, signal, onProgress, tags };
   if (!(await hasNews(syncing, tip)))
     return recordProgress(syncing, repository.state === 'detached' ? {} : following, []);
   onNews();
@@ -213,7 +214,8 @@ export async function syncRepository(
     const now = isStale ? await registry.source.tip(await remoteOf(registry, repository), held.signal) : tip;
     const standing = current?.value ?? repository;
     try {
-      return await syncTip({ ...held, repository: standing, run, onProgress }, now);
+      const asked = isStale ? openTags(registry, standing, held.signal) : tags;
+      return await syncTip({ ...syncing, ...held, repository: standing, tags: asked }, now);
     } catch (error) {
       if (!now.found || !isSandboxLost(error)) throw error;
       return { ...nothing, repository: standing, detail: null, lost: { commit: now.commit, detail: error.message } };
@@ -230,13 +232,13 @@ function isTooEarly({ now }: Registry, { retry }: Repository, tip: Tip, { trigge
 }
 
 /** Whether there is anything to sync. Fetches no objects. */
-async function hasNews({ registry, repository, run, signal }: Syncing, tip: Tip): Promise<boolean> {
+async function hasNews(syncing: Syncing, tip: Tip): Promise<boolean> {
+  const { registry, repository, run } = syncing;
   if (!tip.found) return repository.state !== 'detached';
   if (repository.state === 'detached') return tip.commit !== repository.held || run.trigger === 'manual';
   if (tip.commit !== repository.commit) return true;
   if (await needsAnotherLook(registry, repository, run)) return true;
-  const tagged = await taggedDocuments(registry, repository);
-  return (await findNewTags(registry, repository, tagged, run, signal)).length > 0;
+  return (await findNewTags(syncing, await taggedDocuments(registry, repository))).length > 0;
 }
 
 async function syncTip(syncing: Syncing, tip: Tip): Promise<Synced> {

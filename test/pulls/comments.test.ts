@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Check, PullCheck, PullComment } from '../../src/model/check.ts';
 import { RegistryError } from '../../src/model/errors.ts';
-import { changedPaths } from '../../src/pulls/merged-tree.ts';
+import { changedPaths } from '../../src/pulls/check-pull.ts';
 import { isDone, wantAgain } from '../../src/pulls/pulls.ts';
 import { createWorld, snapshotOf } from '../registry/world.ts';
 import { commentOf } from '../../src/pulls/run-check.ts';

@@ -9,16 +9,14 @@ import { within } from '../../scheduling/waiting.ts';
 import { statusHeaders, versionLinks } from '../../site/links.ts';
 import { messagePage } from '../../site/pages/message-pages.ts';
 import { relatedTo, type Related } from '../../site/pages/listings.ts';
-import { partPage, resourceMarkdown } from '../../site/pages/part-page.ts';
+import { partPage, resourceMarkdown, tryPage, embedPage, isTheme } from '../../site/pages/reference-pages.ts';
 import { resourcePage, type ResourcePage, embedOrigins } from '../../site/pages/resource-page.ts';
 import type { Site } from '../../site/site.ts';
 import { imageHosts } from '../../site/pages/show-images.ts';
-import { tryPage } from '../../site/pages/try-page.ts';
 import { unpublishedPage } from '../../site/pages/unpublished-page.ts';
 import type { Sent } from '../fast-path.ts';
 import { keptPage, worthKeeping, bytesOf, pageSharing, sendPage, type PageBytes } from '../send-page.ts';
 import type { ReadRequest } from './read-request.ts';
-import { embedPage, isTheme } from '../../site/pages/embed-page.ts';
 
 /** Sends a page of a version: HTML, Markdown, or the page for trying the API. */
 export type SendResourcePage = (

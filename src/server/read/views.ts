@@ -10,9 +10,7 @@ import { readConfig, readManifest, readReport, type Granted, type GrantedVersion
 import { attest } from '../../registry/transparency/public-log.ts';
 import { sharingOf, type Audience, type Lifetime } from './caching.ts';
 import { statusHeaders, versionLinks, type Links } from '../../site/links.ts';
-import { provenancePage } from '../../site/pages/provenance-page.ts';
-import { reportPage } from '../../site/pages/report-page.ts';
-import { versionsPage } from '../../site/pages/versions-page.ts';
+import { provenancePage, reportPage, versionsPage } from '../../site/pages/version-pages.ts';
 import { bytesOf, pageSharing, sendPage, type PageOptions } from '../send-page.ts';
 import { chooseCoding, acceptsJson, prefersPage, type ReadRequest } from './read-request.ts';
 import { sendBytes } from './send-document.ts';

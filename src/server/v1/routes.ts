@@ -1,7 +1,6 @@
 import { resourceTypes } from '../../model/address.ts';
 import { operationId, siteWords, types, type OperationWords } from '../../model/kinds.ts';
-import { fileOperations } from '../../sites/v1/file-routes.ts';
-import { siteOperations, siteSyncs } from '../../sites/v1/site-routes.ts';
+import { fileOperations, siteOperations, siteSyncs } from '../../sites/v1/site-routes.ts';
 import { approvalOperations } from './approval-routes.ts';
 import type { Route, Routes } from './call.ts';
 import { consumerOperations, dependantOperations } from './dependant-routes.ts';

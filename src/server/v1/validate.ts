@@ -207,7 +207,8 @@ export function validatorOf(description: Description): Validator {
 
 function createValidator(description: Description) {
   const document = withForms(description.document);
-  const pointers = pointersIn(document);
+  // Made when the first error has branches to explain.
+  let pointers: Map<DescribedSchema, string> | null = null;
   const options = { strict: false, useDefaults: true, verbose: true, meta: false, validateSchema: false } as const;
   const [first, all] = [false, true].map((allErrors) => {
     const ajv = new Ajv2020({ ...options, allErrors });
@@ -223,6 +224,7 @@ function createValidator(description: Description) {
     return {
       document,
       validate(parent, keyword, index, value) {
+        pointers ??= pointersIn(document);
         const validate = compile(ajv, `${pointers.get(parent)}/${keyword}/${index}`);
         return validate(value) ? [] : (validate.errors ?? []);
       },
@@ -291,10 +293,10 @@ function createValidator(description: Description) {
 
 /** A copy of the description in which named schemas also check their form. */
 function withForms(document: DescribedSchema): DescribedSchema {
-  const copy = structuredClone(document);
-  const { schemas } = copy['components'] as { schemas: Record<string, DescribedSchema> };
-  for (const name of Object.keys(formats)) schemas[name]!['format'] = name;
-  return copy;
+  const components = document['components'] as { schemas: Record<string, DescribedSchema> };
+  const schemas = { ...components.schemas };
+  for (const name of Object.keys(formats)) schemas[name] = { ...schemas[name], format: name };
+  return { ...document, components: { ...components, schemas } };
 }
 
 function pointersIn(document: DescribedSchema): Map<DescribedSchema, string> {

@@ -12,7 +12,7 @@ import { subscriptionOf, feedLink } from '../feeds.ts';
 import { canonicalOf, replacementOf } from '../links.ts';
 import { excerpt, labelsOf, type Related } from './listings.ts';
 import { showImages } from './show-images.ts';
-import { describeReport } from './report-page.ts';
+import { describeReport } from './version-pages.ts';
 import type { Site } from '../site.ts';
 import { describeChanges } from './diff-page.ts';
 import type { Pages } from '../../model/outline.ts';

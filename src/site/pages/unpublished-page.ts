@@ -12,7 +12,7 @@ import { mayRead } from '../../registry/readable.ts';
 import { docPath } from '../docs/docs.ts';
 import { commitLinks } from './describe-version.ts';
 import { crumbsOf } from './crumbs.ts';
-import { describeReport } from './report-page.ts';
+import { describeReport } from './version-pages.ts';
 import { versionsOf } from './resource-page.ts';
 import type { Site } from '../site.ts';
 import { labelsOf } from './listings.ts';

@@ -41,12 +41,11 @@ export async function checkFolder(
   const { makeDeployment } = await import('../registry/make-deployment.ts');
   const { findSite } = await import('../../registry/lives.ts');
   const stored = (await findSite(registry, site))?.value ?? null;
-  const none = { title: site.slug, description: '', theme: {}, navigation: null, redirects: {}, versions: [] };
   const { fit, problems } = await sortFiles(files, maxBytes);
   const bytes = new Map(fit.map((file) => [file.path, file.bytes]));
   const { report, rendered } = await makeDeployment(registry, {
     org: site.org,
-    settings: stored === null ? none : settingsOf(stored),
+    settings: settingsOf(stored ?? { title: site.slug }),
     blockOn: stored?.blockOn ?? 'error',
     previous: null,
     reader: { kind: 'operator', id: 'cli' },

@@ -155,8 +155,15 @@ export function currentOf(site: DocumentationSite): Deployment | null {
   return deploymentsOf(site).find(({ label }) => label === site.current) ?? null;
 }
 
-/** The settings alone. */
-export function settingsOf({ title, description, theme, navigation, redirects, versions }: SiteSettings): SiteSettings {
+/** The settings alone, with defaults for those that are absent. */
+export function settingsOf({
+  title,
+  description = '',
+  theme = {},
+  navigation = null,
+  redirects = {},
+  versions = [],
+}: Partial<SiteSettings> & Pick<SiteSettings, 'title'>): SiteSettings {
   return { title, description, theme, navigation, redirects, versions };
 }
 

@@ -6,6 +6,7 @@ import {
   siteCoordinate,
   draftRef,
   formatSite,
+  settingsOf,
   siteRef,
   type DocumentationSite,
   type Draft,
@@ -96,6 +97,27 @@ function isRoute(path: string): boolean {
   return isPagePath(pageAt(path.replace(/\.md$/, '')));
 }
 
+/** The record of a site that is not there yet. `visibility`: unless it is given. */
+export function newSite(
+  registry: Registry,
+  { org, slug }: SiteName,
+  given: SiteChange & { title: string },
+  visibility: Visibility,
+): DocumentationSite {
+  return {
+    org,
+    slug,
+    ...settingsOf(given),
+    visibility: given.visibility ?? visibility,
+    blockOn: given.blockOn ?? 'error',
+    connection: null,
+    deployments: [],
+    current: null,
+    createdAt: registry.now().toISOString(),
+    deletedAt: null,
+  };
+}
+
 /**
  * Creates a site. Throws `conflict` if there is one with this name. That of a deleted site may be
  * used again; then nothing brings the deleted one back.
@@ -119,24 +141,8 @@ export async function createSiteRecord(
         throw new RegistryError('conflict', `${formatSite(site)} already exists.`);
       }
       take({ sites: 1 });
-      const value: DocumentationSite = {
-        id,
-        org: site.org,
-        slug: site.slug,
-        title: given.title,
-        description: given.description ?? '',
-        visibility: given.visibility ?? usual,
-        theme: given.theme ?? {},
-        navigation: given.navigation ?? null,
-        redirects: given.redirects ?? {},
-        versions: given.versions ?? [],
-        blockOn: given.blockOn ?? 'error',
-        connection: null,
-        deployments: current?.value.deployments ?? [],
-        current: null,
-        createdAt: registry.now().toISOString(),
-        deletedAt: null,
-      };
+      const { deployments = [] } = current?.value ?? {};
+      const value = { id, ...newSite(registry, site, given, usual), deployments };
       return { value, change: { ...author, action: 'create' } };
     }),
   );

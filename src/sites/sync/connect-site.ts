@@ -2,12 +2,7 @@ import { repositoryId, repositoryRef, type Repository } from '../../model/connec
 import { connectedResources } from '../../plan/plan.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { Generation } from '../../store/records.ts';
-import {
-  type DocumentationSite,
-  type SiteConnection,
-  type SiteName,
-  type SiteSettings,
-} from '../model/documentation-site.ts';
+import { type DocumentationSite, type SiteConnection, type SiteName } from '../model/documentation-site.ts';
 import { posix } from 'node:path';
 import type { SettingsSite } from '../../compile/sandboxes.ts';
 import type { SiteFiles } from '../registry/make-deployment.ts';
@@ -76,18 +71,6 @@ export async function findSites(
       settings: null,
     })),
   ];
-}
-
-/** The settings of a site as `stele.yaml` writes them. */
-export function settingsIn({ title, description, theme, navigation, redirects, versions }: SettingsSite): SiteSettings {
-  return {
-    title,
-    description: description ?? '',
-    theme: theme ?? {},
-    navigation: navigation ?? null,
-    redirects: redirects ?? {},
-    versions: versions ?? [],
-  };
 }
 
 /** The files of a folder, with paths as in the site. Others than files are reported when they are read. */

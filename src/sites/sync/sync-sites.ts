@@ -5,13 +5,13 @@ import type { Repository, RunDocument, SiteState } from '../../model/connection.
 import type { Digest } from '../../model/digest.ts';
 import { isRegistryError } from '../../model/errors.ts';
 import { countText, describeBlocking } from '../../model/problem.ts';
-import { formatSite, type SiteConnection } from '../model/documentation-site.ts';
+import { formatSite, settingsOf, type SiteConnection } from '../model/documentation-site.ts';
 import { publishSite } from '../registry/publish-site.ts';
 import { connectSite } from '../registry/site-record.ts';
 import type { Author } from '../../registry/registry.ts';
 import type { Snapshot } from '../../source/snapshot.ts';
 import type { Syncing } from '../../sync/runs.ts';
-import { filesIn, findSites, settingsIn, type FoundSite } from './connect-site.ts';
+import { filesIn, findSites, type FoundSite } from './connect-site.ts';
 
 /** The result of syncing the sites of a commit. `lost`: why one could not be read; it is then tried again. */
 export interface SyncedSites {
@@ -75,11 +75,11 @@ async function syncSite(
 ): Promise<{ outcome: SiteState['outcome']; detail: string | null; report: Digest | null }> {
   const { org, url, branch } = repository;
   const author: Author = { actor: `sync:${org}`, origin: `run:${run.id}` };
-  const settings = given && settingsIn(given);
+  const settings = given && settingsOf(given);
   if (given !== null) {
     const { visibility = repository.visibility, blockOn = 'error' } = given;
     const connection: SiteConnection = { repository: url, branch, folder };
-    await connectSite(registry, name, { ...settingsIn(given), visibility, blockOn, connection }, author);
+    await connectSite(registry, name, { ...settingsOf(given), visibility, blockOn, connection }, author);
   }
   const { commit } = snapshot.origin;
   const result = await publishSite(registry, {

@@ -1,3 +1,4 @@
+import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { Digest } from '../../model/digest.ts';
 import { isRegistryError } from '../../model/errors.ts';
 import type { Bucket } from '../bucket.ts';
@@ -109,18 +110,25 @@ export function followLog(
     isFresh,
     /** Whether the log was read to its end within `maxAge` milliseconds. Own appends do not count. */
     wasRead: (maxAge: number) => isFresh(maxAge) && monotonic() - readAt < maxAge,
-    /** As `follow`, unless that was done within `maxAge` milliseconds. Callers share a running read that is as young. */
+    /**
+     * As `follow`, unless that was done within `maxAge` milliseconds. Callers share a running read that is as young, and
+     * those of one turn of the event loop the same one: it begins after the turn.
+     */
     refresh(maxAge: number): Promise<void> {
       if (isFresh(maxAge)) return Promise.resolve();
       const time = monotonic();
       if (following && time - following.startedAt < maxAge) return following.answer;
-      const answer = follow();
-      following = { startedAt: time, answer };
+      const begin = (): Promise<void> => {
+        begun.startedAt = monotonic();
+        return follow();
+      };
+      const begun = { startedAt: Infinity, answer: othersTurn().then(begin) };
+      following = begun;
       // A damaged entry is not read again for each reader; after a failed read it is.
-      answer.catch((error: unknown) => {
-        if (following?.answer === answer && !isRegistryError(error, 'corrupt')) following = null;
+      begun.answer.catch((error: unknown) => {
+        if (following === begun && !isRegistryError(error, 'corrupt')) following = null;
       });
-      return answer;
+      return begun.answer;
     },
     /** Notes that nothing else had been appended at a time. It may be long ago, and others may have appended since. */
     wasAtEnd: (time: number) => void (checkedAt = Math.max(checkedAt, time)),

@@ -106,7 +106,7 @@ function isThere(history: readonly HistoryCommit[], path: string): boolean {
 export type ImportLatest = 'keep' | 'rule' | 'ask';
 
 /** An import that is running. */
-export interface ImportWork extends Omit<Syncing, 'onProgress'> {
+export interface ImportWork extends Omit<Syncing, 'onProgress' | 'tags'> {
   connected: Connected;
   remote: Remote;
   /** Commits of the branch, oldest first. */

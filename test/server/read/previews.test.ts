@@ -3,7 +3,7 @@ import { digestOf, hexOf } from '../../../src/model/digest.ts';
 import { listAll, type Bucket } from '../../../src/store/bucket.ts';
 import { createMemoryBucket } from '../../memory-store.ts';
 import type { Visibility } from '../../../src/model/access.ts';
-import { createTrialRegistry } from '../../../src/pulls/merged-tree.ts';
+import { createTrialRegistry } from '../../../src/pulls/check-pull.ts';
 import { storePreview, takePreview } from '../../../src/registry/preview.ts';
 import { keepPreview, sweepPreviews, trimPreviews } from '../../../src/store/previews.ts';
 import type { Registry } from '../../../src/registry/registry.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createReport, type Problem } from '../../../src/model/problem.ts';
 import { commitLinks } from '../../../src/site/pages/describe-version.ts';
-import { describeReport } from '../../../src/site/pages/report-page.ts';
+import { describeReport } from '../../../src/site/pages/version-pages.ts';
 
 interface Described {
   summary: string;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { serverOrigins } from '../../../src/site/pages/try-page.ts';
+import { serverOrigins } from '../../../src/site/pages/reference-pages.ts';
 
 describe('the origins of a server', () => {
   test.for<[string, string[]]>([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { serverOrigins } from '../../../src/site/pages/try-page.ts';
+import { serverOrigins } from '../../../src/site/pages/reference-pages.ts';
 
 describe('the origins of a server', () => {
   test('of any text are nothing but sources of one policy directive', () => {

@@ -22,7 +22,8 @@ const docs: SettingsSite = { path: 'docs', slug: 'handbook', title: 'Handbook', 
 
 function syncingOf(registry: TestRegistry): Syncing {
   const repository = { org: 'acme', url, branch: null, discover: '', visibility: 'private' } as Syncing['repository'];
-  return { registry, repository, run: { id: 'run' } as Syncing['run'], signal: new AbortController().signal };
+  const { signal } = new AbortController();
+  return { registry, repository, run: { id: 'run' } as Syncing['run'], signal, tags: async () => [] };
 }
 
 function sync(registry: TestRegistry, commit: string, files: Record<string, string>, sites = [docs]) {
