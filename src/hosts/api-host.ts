@@ -1,6 +1,6 @@
 import { RegistryError } from '../model/errors.ts';
-import { type Answer, type Ask, type Send, readPages, type Page, inTime, type HostSettings, listPages } from './ask.ts';
-import type { FoundRepositories, FoundRepository, HostOwner, HostRepository, Host, Pull } from './host.ts';
+import { type Answer, type Ask, type Send, readPages, inTime, type HostSettings } from './ask.ts';
+import type { FoundRepository, HostOwner, HostRepository, Host, Pull } from './host.ts';
 import { asPull, itemsIn, nameOn, idIn, textAt, valueAt } from './payload.ts';
 import { createInOrder } from '../scheduling/turns.ts';
 
@@ -8,17 +8,11 @@ const maxRepositories = 2000;
 /** Gitea has at least 20 on a page. */
 const maxPages = 100;
 
+const maxPulls = 200;
+const maxPullPages = 10;
+
 /** The most pages of comments that are searched for Stele's own. */
 const maxCommentPages = 10;
-
-/** The repositories of all pages, at most 2,000. */
-async function listOwned(
-  ask: (at: number) => Promise<Page<FoundRepository>>,
-  first?: number,
-): Promise<FoundRepositories> {
-  const { items, isComplete } = await readPages(maxRepositories, maxPages, ask, first);
-  return { repositories: items, isComplete };
-}
 
 /** The owner in the form that clients of hosts take: `acme/*`. */
 function asRepository({ path, credential }: HostOwner): HostRepository {
@@ -111,11 +105,11 @@ export interface ApiHost extends Pick<Host, 'kind' | 'isGenuine' | 'readHint' | 
 
 /** Creates a host of what is special about it. */
 export function createApiHost(settings: HostSettings, special: ApiHost): Host {
-  const { product, ask, kind, isGenuine, readHint, nameOf, comment, first = 1 } = special;
+  const { product, kind, isGenuine, readHint, nameOf, comment, first = 1 } = special;
   const inOrder = createInOrder();
   /** Runs a call about a repository, within the time that one may take. */
   const calling = <T>(repository: HostRepository, work: (send: Send, signal: AbortSignal) => Promise<T>): Promise<T> =>
-    inTime(product, settings.second, (signal) => work((request) => ask(repository, request, signal), signal));
+    inTime(product, settings.second, (signal) => work((request) => special.ask(repository, request, signal), signal));
 
   async function write(
     repository: HostRepository,
@@ -134,19 +128,18 @@ export function createApiHost(settings: HostSettings, special: ApiHost): Host {
     readHint,
     nameOf,
     listPulls: (repository) =>
-      calling(repository, (send) =>
-        listPages(async (at) => {
-          const { list, next } = special.pageIn(
-            await send({ method: 'GET', path: special.pullsAt(repository, at) }),
-            at,
-          );
+      calling(repository, async (send) => {
+        const ask = async (at: number) => {
+          const answer = await send({ method: 'GET', path: special.pullsAt(repository, at) });
+          const { list, next } = special.pageIn(answer, at);
           return { items: itemsIn(list).map(special.readPull), next };
-        }, first),
-      ),
+        };
+        return (await readPages(maxPulls, maxPullPages, ask, first)).items;
+      }),
     listRepositories: (owner) =>
-      calling(asRepository(owner), (send) => {
+      calling(asRepository(owner), async (send) => {
         let absent = 0;
-        return listOwned(async (at) => {
+        const ask = async (at: number) => {
           const [path, ...others] = special.ownedAt(owner, at).slice(absent);
           if (path === undefined) return { items: [], next: null };
           const isDone = at === first && others.length > 0 ? isGone : undefined;
@@ -158,7 +151,9 @@ export function createApiHost(settings: HostSettings, special: ApiHost): Host {
           const { list, next } = special.pageIn(answer, at);
           const items = repositoriesIn(product, list).map((item) => special.readRepository(item, asRepository(owner)));
           return { items, next };
-        }, first);
+        };
+        const { items: repositories, isComplete } = await readPages(maxRepositories, maxPages, ask, first);
+        return { repositories, isComplete };
       }),
     findRepository: (repository, id) =>
       calling(repository, async (send) => {

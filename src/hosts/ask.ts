@@ -1,7 +1,7 @@
 import { RegistryError } from '../model/errors.ts';
 import { readAtMost, untilAborted } from '../scheduling/waiting.ts';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { HostRepository, Pull } from './host.ts';
+import type { HostRepository } from './host.ts';
 import { parseJson } from '../model/json.ts';
 
 /** A credential for the API of a host. */
@@ -236,7 +236,7 @@ export function notAnswering(host: string, error: unknown): RegistryError {
 }
 
 /** One page of a list. Null stands for an item that could not be parsed. */
-export interface Page<T> {
+interface Page<T> {
   items: readonly (T | null)[];
   /** Where the next page begins, as the host counts; null: this is the last. */
   next: number | null;
@@ -260,12 +260,4 @@ export async function readPages<T>(
     at = page.next;
   }
   return { items: all.slice(0, max), isComplete: at === null && all.length <= max };
-}
-
-const maxPulls = 200;
-const maxPullPages = 10;
-
-/** The pull requests of all pages, at most 200. */
-export async function listPages(ask: (at: number) => Promise<Page<Pull>>, first?: number): Promise<Pull[]> {
-  return (await readPages(maxPulls, maxPullPages, ask, first)).items;
 }

@@ -291,6 +291,18 @@ export function repositoryRef(org: string, id: string): string {
   return `repositories/${org}/${id}`;
 }
 
+/** A followed repository that no sync has read, apart from where it is and how it is followed. */
+export const unread = {
+  visibility: 'private',
+  validation: 'strict',
+  state: 'new',
+  detail: null,
+  commit: null,
+  syncedAt: null,
+  documents: {},
+  tags: {},
+} as const;
+
 /** What started a run. */
 export type Trigger = 'start' | 'timer' | 'watch' | 'manual' | 'hook' | 'resume' | 'import';
 

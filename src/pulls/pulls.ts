@@ -194,8 +194,6 @@ function logError(registry: Registry, key: string, error: unknown): void {
   registry.log('warn', 'check of a pull request failed', { pull: key, error: text });
 }
 
-/** The records of pull requests in the log: which are wanted, checked, failed or closed. */
-
 /** Changes a saved pull request. What a closed one held is held no more. */
 async function changePull(registry: Registry, key: string, change: Partial<PullCheck>): Promise<void> {
   const changed = await registry.refs.update<PullCheck>(key, (current) => ({

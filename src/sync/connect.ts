@@ -7,6 +7,7 @@ import {
   repositoryName,
   repositoryRef,
   trustedCommit,
+  unread,
   type Connection,
   type DocumentState,
   type Repository,
@@ -167,16 +168,8 @@ async function followFor(
     const current = newest?.value.renamed === undefined ? newest : null;
     const change = { ...author, action: `follow for ${name}` };
     if (current === null) {
-      const fresh = {
-        discover: null,
-        visibility: 'private',
-        validation: 'strict',
-        state: 'new',
-        detail: null,
-      } as const;
       const hookSecrets = sealed ? [sealed] : [];
-      const rest = { commit: null, syncedAt: null, documents: {}, tags: {}, hookSecrets };
-      return { value: { org, url, branch, credential, ...fresh, ...rest }, change };
+      return { value: { ...unread, org, url, branch, credential, discover: null, hookSecrets }, change };
     }
     const value = { ...current.value };
     // Connecting a repository by hand follows it alone, without the owner's other ones.

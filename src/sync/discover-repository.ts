@@ -1,6 +1,6 @@
 import { connectedResources } from '../plan/plan.ts';
 import { planDocuments, type Plan } from '../plan/discover.ts';
-import { repositoryId, repositoryRef, type Repository } from '../model/connection.ts';
+import { repositoryId, repositoryRef, unread, type Repository } from '../model/connection.ts';
 import { RegistryError } from '../model/errors.ts';
 import { gateSettingsOf, type GateSettings } from '../model/gate.ts';
 import { formatProblem, type Report } from '../model/problem.ts';
@@ -25,7 +25,7 @@ export async function discoverRepository(
 ): Promise<{ commit: string; plan: Plan }> {
   const { org, url, branch } = wanted;
   const recorded = await registry.refs.read<Repository>(repositoryRef(org, repositoryId(url, branch)));
-  const repository: Repository = { ...unknown, ...recorded?.value, ...wanted };
+  const repository: Repository = { ...unread, ...recorded?.value, ...wanted };
   const remote = await remoteOf(registry, repository);
   const tip = await registry.source.tip(remote, signal);
   if (!tip.found) throw new RegistryError('not_found', tip.detail);
@@ -53,7 +53,7 @@ export async function candidatesIn(
   org: string,
   snapshot: Snapshot,
 ): Promise<{ candidates: Candidate[]; report: Report }> {
-  const repository = { ...unknown, org, url: '', branch: null, credential: null, discover: '' };
+  const repository = { ...unread, org, url: '', branch: null, credential: null, discover: '' };
   const { documents, isRefused, settings } = await planDocuments({ registry, repository, snapshot });
   if (isRefused) throw new RegistryError('refused', settings.report.problems.map(formatProblem).join('\n'));
   return { candidates: documents.map((planned) => candidateOf(registry, snapshot, planned)), report: settings.report };
@@ -72,15 +72,3 @@ function candidateOf(registry: Registry, snapshot: Snapshot, planned: Planned): 
     stated: () => statedVersion(registry, snapshot, planned),
   };
 }
-
-/** A repository that no sync has read. */
-const unknown = {
-  visibility: 'private',
-  validation: 'strict',
-  state: 'new',
-  detail: null,
-  commit: null,
-  syncedAt: null,
-  documents: {},
-  tags: {},
-} as const;

@@ -1,4 +1,3 @@
-// Over 300 lines: what asks for a run, what performs it and what records its end are read together.
 import { inspect } from 'node:util';
 import PQueue from 'p-queue';
 import {

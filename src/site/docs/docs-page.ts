@@ -19,7 +19,7 @@ interface Rendered {
 
 /** Creates the documentation with these facts filled in. Pages are rendered once, on first use. */
 export function createDocs(site: Site, facts: DocFacts) {
-  const cache = { html: new Map<string, string>(), markdown: new Map<string, string>() };
+  const shown = new Map<string, string>();
   let rendered: Map<string, Rendered> | null = null;
   let index: Promise<DocsIndex> | null = null;
   let finder: Promise<ReturnType<typeof openDocs>> | null = null;
@@ -33,14 +33,6 @@ export function createDocs(site: Site, facts: DocFacts) {
       }),
     );
     return rendered;
-  }
-
-  function keep(form: 'html' | 'markdown', name: string, make: (found: Rendered) => string): string | null {
-    const doc = all().get(name);
-    if (doc === undefined) return null;
-    const text = cache[form].get(name) ?? make(doc);
-    cache[form].set(name, text);
-    return text;
   }
 
   function toPage(href: string): string {
@@ -58,14 +50,19 @@ export function createDocs(site: Site, facts: DocFacts) {
   const indexOnce = () => (index ??= makeIndex());
   return {
     /** The HTML page of this name, or null. */
-    html: (name: string) => keep('html', name, (found) => docHtml(site, found, [...all().values()])),
+    html(name: string): string | null {
+      const found = all().get(name);
+      return found ? shown.getOrInsertComputed(name, () => docHtml(site, found, [...all().values()])) : null;
+    },
     /** What `search` searches, also for browsers where no server searches. */
     index: indexOnce,
     /** Finds and suggests pages and their sections, the best first. */
     search: () => (finder ??= indexOnce().then(openDocs)),
     /** The same page as Markdown, or null. */
-    markdown: (name: string) =>
-      keep('markdown', name, ({ page, markdown }) => `# ${page.title}\n\n${wholeLinks(site, markdown)}`),
+    markdown(name: string): string | null {
+      const found = all().get(name);
+      return found ? `# ${found.page.title}\n\n${wholeLinks(site, found.markdown)}` : null;
+    },
   };
 }
 

@@ -1,3 +1,4 @@
+import { diff } from 'node:util';
 import type { Coordinate, AddressView } from '../../model/address.ts';
 import { createAnchors, operationName, type Outline } from '../../model/outline.ts';
 import { comparedWith, whyCompared } from '../../model/compared-with.ts';
@@ -298,30 +299,15 @@ export function bothSides(operation: string, changes: readonly Change[], before:
   });
 }
 
-/** The lines of two texts in pairs, by their longest common subsequence. */
+/** The lines of two texts in pairs: what is the same, and between that what was there beside what is there now. */
 function pair(old: readonly string[], now: readonly string[]): SideRow[] {
-  const common = Array.from({ length: old.length + 1 }, () => new Uint16Array(now.length + 1));
-  for (let a = old.length - 1; a >= 0; a--)
-    for (let b = now.length - 1; b >= 0; b--)
-      common[a]![b] = old[a] === now[b] ? common[a + 1]![b + 1]! + 1 : Math.max(common[a + 1]![b]!, common[a]![b + 1]!);
   const rows: SideRow[] = [];
-  let [a, b] = [0, 0];
-  while (a < old.length || b < now.length) {
-    if (a < old.length && b < now.length && old[a] === now[b]) {
-      rows.push({ before: old[a++]!, after: now[b++]!, isChanged: false });
-      continue;
-    }
-    const [from, to] = [a, b];
-    while ((a < old.length || b < now.length) && !(a < old.length && b < now.length && old[a] === now[b])) {
-      if (b >= now.length || (a < old.length && common[a + 1]![b]! >= common[a]![b + 1]!)) a++;
-      else b++;
-    }
-    for (let at = 0; at < Math.max(a - from, b - to); at++)
-      rows.push({
-        before: from + at < a ? old[from + at]! : null,
-        after: to + at < b ? now[to + at]! : null,
-        isChanged: true,
-      });
+  for (const [kind, line] of diff(now, old)) {
+    const side = kind === 1 ? 'after' : 'before';
+    const from = rows.findLastIndex(({ isChanged }) => !isChanged) + 1;
+    const other = kind === 0 ? undefined : rows.slice(from).find((row) => row[side] === null);
+    if (other) other[side] = line;
+    else rows.push({ before: kind === 1 ? null : line, after: kind === -1 ? null : line, isChanged: kind !== 0 });
   }
   return rows;
 }

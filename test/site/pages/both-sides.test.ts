@@ -59,3 +59,17 @@ test('a schema that a pointer names is shown, and what one side lacks is not', (
   ]);
   expect(bothSides('GET /pets', [], before, partsIn('Nothing.'))).toEqual([]);
 });
+
+test('what changed stands beside what was there, between the lines that are the same', () => {
+  const textOf = (...lines: string[]) => partsIn(['### Pet', ...lines].join('\n'));
+  const [part] = bothSides('Pet', [], textOf('gone', 'b', 'c', 'd', 'e'), textOf('b', 'x', 'y', 'd', 'e', 'new'));
+  expect(part!.rows.map((row) => row && [row.before, row.after, row.isChanged])).toEqual([
+    ['gone', null, true],
+    ['b', 'b', false],
+    ['c', 'x', true],
+    [null, 'y', true],
+    ['d', 'd', false],
+    ['e', 'e', false],
+    [null, 'new', true],
+  ]);
+});
