@@ -196,7 +196,7 @@ const maxContents = 16 * 2 ** 20;
 const maxContent = 2 * 2 ** 20;
 
 /**
- * Reads objects of bare repositories that consist of packs, by one process of git for each, which
+ * Reads objects of bare repositories, by one process of git for each, which
  * stays for as long as it is asked. Remembers what it read: a sync reads a commit three times, each document to detect it and to
  * compile it, and most trees are those of the commit before.
  */
@@ -259,21 +259,6 @@ export function createGitObjects() {
       return new Map(all);
     },
   };
-}
-
-/** The contents of these objects. All must be in the repository, which need not consist of packs. */
-export async function readObjects(
-  ids: readonly string[],
-  { signal, ...at }: ReadOptions,
-): Promise<Map<string, Buffer>> {
-  const process = startObjectProcess(at, () => undefined);
-  try {
-    const objects = await process.ask({ ids, wants: 'contents', maxBytes: maxObjectBytes, signal });
-    if (objects.length < ids.length) throw new Error('The repository lost an object.');
-    return new Map(objects.map(({ id, bytes }) => [id, bytes!]));
-  } finally {
-    process.end();
-  }
 }
 
 /** Whether a commit is in the repository. */

@@ -3,17 +3,24 @@ import { RegistryError, onRefusal } from '../model/errors.ts';
 import { bringBlobs, bringHistory, type Bringing, mending } from './bring.ts';
 import { runGit, type GitResult } from './command.ts';
 import type { SnapshotLimits } from './commit-snapshot.ts';
-import { parseCommit, type TreeEntry } from './git-format.ts';
-import { readObjects } from './git-objects.ts';
+import { parseCommit, parseTree } from './git-format.ts';
+import { createGitObjects } from './git-objects.ts';
 import { deepen } from './history.ts';
 import type { MirrorOptions, FetchTarget } from './mirror-repository.ts';
 import { withScratch } from './scratch.ts';
 import { filesOf, type Snapshot, type SnapshotEntry, type SnapshotFile } from './snapshot.ts';
 import type { Merge } from './source.ts';
-import { isPlainPath } from './git-names.ts';
 import { readFile } from 'node:fs/promises';
 import type { Transport } from './transport.ts';
-import { findPaths, type LookupResult, type ListTree, fileTooLarge, lfsPointer } from './lookup.ts';
+import {
+  findPaths,
+  listEntries,
+  listOnce,
+  type LookupResult,
+  type ListTree,
+  fileTooLarge,
+  lfsPointer,
+} from './lookup.ts';
 
 export interface MergeOptions {
   mirrors: MirrorOptions;
@@ -106,14 +113,18 @@ export async function mergeCommits(
       }
       if (merged === null) throw new Error('git merge-tree needs contents that are missing.');
       if ('paths' in merged) return { outcome: 'conflict', paths: [...new Set(merged.paths)].slice(0, maxPaths) };
-      const entries = parseEntries(outputOf(await git(['ls-tree', '-r', '-z', merged.tree])));
+      const objects = createGitObjects();
+      const list = listOnce(async (tree) => parseTree((await objects.read([tree], at)).get(tree)!));
+      // Reads all trees: the scratch repository is gone when the snapshot is read.
+      const entries = await listEntries(merged.tree, list, limits.entries);
       const fresh = new Set(filesOf(entries).values());
       for (const { files } of [sides.ours, sides.theirs]) for (const blob of files.values()) fresh.delete(blob);
-      const contents = fresh.size === 0 ? new Map<string, Buffer>() : await readObjects([...fresh], at);
+      const contents = await objects.read([...fresh], at);
       if ([...contents.values()].reduce((sum, { length }) => sum + length, 0) > maxMergedBytes)
         throw new RegistryError('too_large', `${repository} has files that are too large to be merged.`);
-      const parts = { ours: sides.ours.snapshot, theirs: sides.theirs.snapshot, entries, contents };
-      return { outcome: 'merged', snapshot: await createMergedSnapshot({ ...parts, fileBytes: limits.fileBytes }) };
+      const tree = { root: merged.tree, list, entries, contents, fileBytes: limits.fileBytes };
+      const [mine, other] = [sides.ours.snapshot, sides.theirs.snapshot];
+      return { outcome: 'merged', snapshot: await createMergedSnapshot({ ours: mine, theirs: other, ...tree }) };
     });
   }
   // The mirror may be deleted while git reads it.
@@ -176,23 +187,6 @@ async function bring(bringing: Bringing, sides: Sides, paths: ReadonlySet<string
 }
 
 /**
- * Parses the output of `git ls-tree -r -z`: `<mode> <type> <id>`, a tab and the path, NUL, for each entry, ordered by
- * path. Skips the paths that `parseTree` skips.
- */
-function parseEntries(output: string): SnapshotEntry[] {
-  return output.split('\0').flatMap((line) => {
-    const [, mode, id, path] = /^(\d+) \w+ (\w+)\t(.*)$/s.exec(line) ?? [];
-    if (path === undefined || !isPlainPath(path) || path.includes('\ufffd')) return [];
-    return [{ path, kind: kindOf(mode!), id: id! }];
-  });
-}
-
-function kindOf(mode: string): SnapshotEntry['kind'] {
-  if (mode === '120000') return 'symlink';
-  return mode === '160000' ? 'submodule' : 'file';
-}
-
-/**
  * The best common ancestor of two commits (git-merge-base(1)); null when they have none. Fetches
  * commits without trees, and only as many as prove the answer. Of several best ones, which only
  * criss-cross merges have, it is the first that git names.
@@ -228,7 +222,9 @@ interface Merged {
   theirs: Snapshot;
   /** The commit that it was merged into. */
   ours: Snapshot;
-  /** The merged tree, ordered by path. */
+  /** The id of the merged tree, what lists it and those in it, and all that is in it, ordered by path. */
+  root: string;
+  list: ListTree;
   entries: readonly SnapshotEntry[];
   /** Contents that neither side has: files that both changed. By blob id. */
   contents: ReadonlyMap<string, Uint8Array>;
@@ -240,8 +236,8 @@ interface Merged {
  * The files of a merge that is not committed: a snapshot that reads each file from the side that
  * has it. Its origin and date are those of the commit that would be merged.
  */
-async function createMergedSnapshot({ ours, theirs, entries, contents, fileBytes }: Merged): Promise<Snapshot> {
-  const list = listerOf(entries);
+async function createMergedSnapshot(merged: Merged): Promise<Snapshot> {
+  const { ours, theirs, root, list, entries, contents, fileBytes } = merged;
   const places = new Map<string, { side: Snapshot; path: string }>();
   for (const side of [ours, theirs]) {
     for (const { path, kind, id } of await side.entries()) if (kind === 'file') places.set(id, { side, path });
@@ -270,7 +266,7 @@ async function createMergedSnapshot({ ours, theirs, entries, contents, fileBytes
     },
     entries: async () => [...entries],
     async read(paths) {
-      const looked = await findPaths('', paths, list);
+      const looked = await findPaths(root, paths, list);
       const present = looked.flatMap((each) => (each.found ? [each] : []));
       const files = [...(await readFrom(ours, present)), ...(await readFrom(theirs, present))];
       const read = new Map(files.map((file) => [file.path, file]));
@@ -290,22 +286,4 @@ async function createMergedSnapshot({ ours, theirs, entries, contents, fileBytes
 function renamed(file: SnapshotFile, path: string): SnapshotFile {
   if (file.path === path) return file;
   return file.found ? { ...file, path } : { ...file, path, problem: { ...file.problem, file: path } };
-}
-
-/** Lists folders from their paths. The id of a folder is its path. */
-function listerOf(entries: readonly SnapshotEntry[]): ListTree {
-  const folders = new Map<string, Map<string, TreeEntry>>([['', new Map()]]);
-  for (const { path, kind, id } of entries) {
-    let folder = '';
-    const segments = path.split('/');
-    for (const [index, name] of segments.entries()) {
-      const at = folder === '' ? name : `${folder}/${name}`;
-      const isLast = index === segments.length - 1;
-      const names = folders.get(folder)!;
-      if (!names.has(name)) names.set(name, isLast ? { name, kind, id } : { name, kind: 'folder', id: at });
-      if (!isLast && !folders.has(at)) folders.set(at, new Map());
-      folder = at;
-    }
-  }
-  return async (folder) => [...(folders.get(folder)?.values() ?? [])];
 }
