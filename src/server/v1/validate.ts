@@ -210,12 +210,14 @@ function createValidator(description: Description) {
   // Made when the first error has branches to explain.
   let pointers: Map<DescribedSchema, string> | null = null;
   const options = { strict: false, useDefaults: true, verbose: true, meta: false, validateSchema: false } as const;
-  const [first, all] = [false, true].map((allErrors) => {
+  const validating = (allErrors: boolean): Ajv2020 => {
     const ajv = new Ajv2020({ ...options, allErrors });
     addFormats.default(ajv);
     for (const [name, { isValid }] of Object.entries(formats)) ajv.addFormat(name, isValid);
     return ajv.addSchema(document, 'management');
-  }) as [Ajv2020, Ajv2020];
+  };
+  const all = validating(true);
+  let first: Ajv2020 | null = null;
   // It keeps what it has compiled.
   const compile = (ajv: Ajv2020, pointer: string): ValidateFunction =>
     ajv.getSchema(`management#${pointer.split('/').map(encodeURIComponent).join('/')}`)!;
@@ -283,7 +285,7 @@ function createValidator(description: Description) {
      * a body of more than `small` bytes, only to the first.
      */
     checkBody({ body }: DescribedOperation, value: unknown, size: number): void {
-      const ajv = size > small ? first : all;
+      const ajv = size > small ? (first ??= validating(false)) : all;
       const validate = compile(ajv, body!.pointer);
       if (validate(value)) return;
       throw faulty('The body is invalid', explainErrors(validate.errors ?? [], alternativesOf(ajv)));

@@ -1,4 +1,3 @@
-import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { Digest } from '../../model/digest.ts';
 import { isRegistryError } from '../../model/errors.ts';
 import type { Bucket } from '../bucket.ts';
@@ -112,7 +111,7 @@ export function followLog(
     wasRead: (maxAge: number) => isFresh(maxAge) && monotonic() - readAt < maxAge,
     /**
      * As `follow`, unless that was done within `maxAge` milliseconds. Callers share a running read that is as young, and
-     * those of one turn of the event loop the same one: it begins after the turn.
+     * one that has not begun: those whose changes were committed together ask one after the other.
      */
     refresh(maxAge: number): Promise<void> {
       if (isFresh(maxAge)) return Promise.resolve();
@@ -122,7 +121,7 @@ export function followLog(
         begun.startedAt = monotonic();
         return follow();
       };
-      const begun = { startedAt: Infinity, answer: othersTurn().then(begin) };
+      const begun = { startedAt: Infinity, answer: Promise.resolve().then(begin) };
       following = begun;
       // A damaged entry is not read again for each reader; after a failed read it is.
       begun.answer.catch((error: unknown) => {
