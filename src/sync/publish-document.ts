@@ -21,7 +21,7 @@ import { mayReadFindings } from '../registry/gate/show-report.ts';
 import { findResource } from '../registry/lives.ts';
 import type { Registry } from '../registry/registry.ts';
 import { statedVersion } from '../plan/release-tags.ts';
-import type { Syncing } from './runs.ts';
+import type { Publishing } from './runs.ts';
 
 /** Errors that concern one document, rather than the store, the repository or the program. */
 const ownRefusals: readonly ErrorCode[] = [
@@ -107,7 +107,7 @@ export function connectionFor(
  * same step.
  */
 export async function publishDocument(
-  syncing: Omit<Syncing, 'tags'>,
+  syncing: Publishing,
   snapshot: Snapshot,
   planned: Planned,
   how: HowToPublish = {},
@@ -149,7 +149,7 @@ export async function publishDocument(
  * tags is not known before. Nor does discovery publish whole what `stele.yaml` published as a view.
  */
 export async function assertNoWayPast(
-  syncing: Syncing,
+  syncing: Publishing,
   snapshot: Snapshot,
   planned: Planned,
   how: HowToPublish = {},

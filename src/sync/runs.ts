@@ -115,14 +115,18 @@ export async function noteFailure(
 /** Called when a run knows what to read (`document` is null), and after each document. */
 export type OnProgress = (progress: RunProgress, document: RunDocument | null) => void;
 
-/** A run in progress: the context that all its steps share. */
-export interface Syncing {
+/** A run in progress: what publishing a document needs of it. */
+export interface Publishing {
   registry: Registry;
   /** The repository as the last run left it. */
   repository: Repository;
   run: Run;
   /** Aborts when the run must stop. */
   signal: AbortSignal;
+}
+
+/** A sync in progress: the context that all its steps share. */
+export interface Syncing extends Publishing {
   /** The tags of the repository, asked for once. */
   tags: () => Promise<Tag[]>;
   /** Absent if nobody follows the progress. */

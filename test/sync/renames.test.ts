@@ -67,12 +67,15 @@ async function open(repositories: Given = [{ gitea: 'acme/*', credential: 'acme'
     },
     /** A start, and another look after a day. */
     async look() {
-      let asked: Promise<void> | null = null;
-      const reconcileHosts: typeof queue.reconcileHosts = (some) => (asked = queue.reconcileHosts(some));
+      const asked: Promise<void>[] = [];
+      const reconcileHosts: typeof queue.reconcileHosts = async (some) => {
+        asked.push(queue.reconcileHosts(some));
+        await asked.at(-1);
+      };
       const reconciler = await openReconciler(registry, { ...queue, reconcileHosts });
       await reconciler.first;
       // Nothing else waits for the hosts.
-      await asked;
+      await Promise.all(asked);
       await queue.reconcileHosts((await all()).filter(({ gone }) => !gone));
       await reconciler.close();
       world.pass(25 * 3_600_000);

@@ -11,7 +11,7 @@ import { documentName } from '../../plan/find-documents.ts';
 import { shareOf } from '../../plan/find-twins.ts';
 import { plannedFor, type Connected } from '../../plan/plan.ts';
 import { endOf, noteOnTag, publishDocument, refusable, type End } from '../publish-document.ts';
-import type { Syncing } from '../runs.ts';
+import type { Publishing } from '../runs.ts';
 
 /** The paths of a document through its history. */
 export type PastPaths = Awaited<ReturnType<typeof findPaths>>;
@@ -106,7 +106,7 @@ function isThere(history: readonly HistoryCommit[], path: string): boolean {
 export type ImportLatest = 'keep' | 'rule' | 'ask';
 
 /** An import that is running. */
-export interface ImportWork extends Omit<Syncing, 'onProgress' | 'tags'> {
+export interface ImportWork extends Publishing {
   connected: Connected;
   remote: Remote;
   /** Commits of the branch, oldest first. */
