@@ -7,7 +7,7 @@ import { outlineOf, renderedMarkdown, renderedOf, renderedPart, wholePart } from
 import { findGranted, type GrantedVersion } from '../../registry/read.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { embeddedIn } from '../registry/read-site.ts';
-import { anchorOfOperation } from '../registry/make-deployment.ts';
+import { createFindAnchor } from '../registry/make-deployment.ts';
 import { linkParts, imageHref, partHref } from '../../site/pages/resource-page.ts';
 import { showImages } from '../../site/pages/show-images.ts';
 import { registryLink, type SiteView } from './placed.ts';
@@ -85,7 +85,7 @@ export function referenceHtml({ html, pages }: Rendered, hrefOf: (part: string |
 /** The anchor of an operation, by its id or as `GET /payments`. Null: the version has no such operation. */
 export async function anchorOf(registry: Registry, granted: GrantedVersion, operation: string): Promise<string | null> {
   const outline = await outlineOf(registry, granted);
-  return outline && anchorOfOperation(outline, operation);
+  return outline && createFindAnchor(outline)(operation);
 }
 
 /**

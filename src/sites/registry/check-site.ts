@@ -1,7 +1,6 @@
 import { pageAt, isPagePath } from '../model/page-path.ts';
-import { parseCoordinate } from '../../model/address.ts';
 import { createReport, problemAtFile, type BlockOn, type Problem, type Report } from '../../model/problem.ts';
-import type { DeployedPage, DeploymentContents, NavigationItem } from '../model/documentation-site.ts';
+import type { DeploymentContents, NavigationItem } from '../model/documentation-site.ts';
 import { faintIn, themeFileBytes, themeFiles } from '../model/theme.ts';
 
 type Redirects = Readonly<Record<string, string>>;
@@ -181,10 +180,4 @@ export function reportOf(problems: readonly Problem[], blockOn: BlockOn): Report
   const { error, warning } = report.counts;
   if (blockOn === 'error') return report;
   return { ...report, blocking: blockOn === 'warn' ? error + warning : 0 };
-}
-
-/** The coordinates that pages embed, each once. */
-export function coordinatesIn(pages: Readonly<Record<string, DeployedPage>>): string[] {
-  const all = Object.values(pages).flatMap(({ facts }) => facts.embeds.map(({ coordinate }) => coordinate));
-  return [...new Set(all)].filter((text) => parseCoordinate(text) !== null).sort();
 }

@@ -13,7 +13,7 @@ import type {
 import { isPagePath } from '../model/page-path.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { bundlePieces, buildDeployment, type BuiltDeployment } from './bundles.ts';
-import { checkSite, coordinatesIn, reportOf, tooLarge } from './check-site.ts';
+import { checkSite, reportOf, tooLarge } from './check-site.ts';
 import { kindOfFile } from './drafts.ts';
 import { createAnchors, type Outline } from '../../model/outline.ts';
 import { parseCoordinate } from '../../model/address.ts';
@@ -167,26 +167,20 @@ async function resolveAll(
 ): Promise<{ embeds: Record<string, EmbeddedVersion>; absent: Set<string> }> {
   const embeds: Record<string, EmbeddedVersion> = {};
   const absent = new Set<string>();
-  const wanted = operationsIn(pages);
-  for (const coordinate of coordinatesIn(pages)) {
+  const wanted = Map.groupBy(
+    Object.values(pages).flatMap(({ facts }) => facts.embeds),
+    ({ coordinate }) => coordinate,
+  );
+  for (const coordinate of [...wanted.keys()].sort()) {
     const resolved = await resolveEmbed(registry, reader, coordinate);
     if (resolved === null) continue;
     embeds[coordinate] = resolved.embedded;
-    const operations = wanted.get(coordinate);
-    if (operations === undefined) continue;
+    const operations = new Set(wanted.get(coordinate)!.flatMap(({ operation }) => operation ?? []));
+    if (operations.size === 0) continue;
     for (const operation of await absentOperations(registry, resolved.granted, operations))
       absent.add(`${coordinate} ${operation}`);
   }
   return { embeds, absent };
-}
-
-/** The operations that pages embed, each once, by coordinate. */
-function operationsIn(pages: DeploymentContents['pages']): Map<string, Set<string>> {
-  const wanted = new Map<string, Set<string>>();
-  for (const { facts } of Object.values(pages))
-    for (const { coordinate, operation } of facts.embeds)
-      if (operation !== null) wanted.getOrInsert(coordinate, new Set()).add(operation);
-  return wanted;
 }
 
 /** The version that a coordinate means for a reader; null if they cannot read it. */
@@ -205,13 +199,8 @@ export async function resolveEmbed(
   return { granted: selected.granted, embedded: { manifest, label, follows } };
 }
 
-/** The anchor of an operation on its API's page: `GET /payments/{id}`, or its id. Null: there is none. */
-export function anchorOfOperation(outline: Pick<Outline, 'operations'>, wanted: string): string | null {
-  return createFindAnchor(outline)(wanted);
-}
-
-/** As `anchorOfOperation`, for many of one outline. */
-function createFindAnchor({ operations }: Pick<Outline, 'operations'>): (wanted: string) => string | null {
+/** Finds the anchor of an operation on its API's page: `GET /payments/{id}`, or its id. Null: there is none. */
+export function createFindAnchor({ operations }: Pick<Outline, 'operations'>): (wanted: string) => string | null {
   const anchors = createAnchors();
   const byId = new Map<string, string>();
   const byName = new Map<string, string>();

@@ -101,13 +101,7 @@ async function publishOnce(registry: Registry, request: PublishSite): Promise<Si
 /** Null if what is served is not `before` any more. */
 async function storeAndAppend(
   registry: Registry,
-  {
-    site,
-    origin,
-    author,
-    settings,
-    followed,
-  }: Pick<PublishSite, 'site' | 'origin' | 'author' | 'settings' | 'followed'>,
+  { site, origin, author, settings, followed }: Omit<PublishSite, keyof SiteFiles | 'reader'>,
   { built, bundles }: Pick<MadeDeployment, 'built' | 'bundles'>,
   before: Deployment | null,
 ): Promise<Appended | null> {
@@ -163,24 +157,6 @@ async function append(
 function nextLabel(site: DocumentationSite): string {
   const counted = site.id === undefined ? site.deployments : deploymentsOf(site);
   return String(Math.max(0, ...counted.map(({ label }) => Number(label))) + 1);
-}
-
-/**
- * Publishes the served deployment again with newer versions of its embeds. False if something else
- * was published meanwhile.
- */
-async function publishEmbeds(
-  registry: Registry,
-  site: DocumentationSite,
-  before: Deployment,
-  contents: DeploymentContents,
-  followed: string,
-): Promise<boolean> {
-  const built = buildDeployment(contents, await readObject(registry, contents.report, before.manifest));
-  const author = { actor: `follow:${site.org}`, origin: null };
-  const request = { site, origin: before.origin, author, followed };
-  const appended = await storeAndAppend(registry, request, { built, bundles: [] }, before);
-  return appended?.outcome === 'published';
 }
 
 /** The files that were sent for a site, to publish or to preview. Throws `conflict` if it has those of a repository. */
@@ -260,6 +236,7 @@ export async function followSites(registry: Registry): Promise<number> {
   return published;
 }
 
+/** False if nothing moved, or something else was published meanwhile. */
 async function followSite(registry: Registry, site: DocumentationSite): Promise<boolean> {
   const { org } = site;
   const deployment = currentOf(site);
@@ -277,5 +254,10 @@ async function followSite(registry: Registry, site: DocumentationSite): Promise<
     moved.push(`${coordinate} is ${resolved.embedded.label}`);
   }
   if (moved.length === 0) return false;
-  return publishEmbeds(registry, site, deployment, { ...contents, embeds }, `${moved.join(', ')}.`.slice(0, 500));
+  const report = await readObject(registry, contents.report, deployment.manifest);
+  const built = buildDeployment({ ...contents, embeds }, report);
+  const followed = `${moved.join(', ')}.`.slice(0, 500);
+  const request = { site, origin: deployment.origin, author: { actor: `follow:${org}`, origin: null }, followed };
+  const appended = await storeAndAppend(registry, request, { built, bundles: [] }, deployment);
+  return appended?.outcome === 'published';
 }
