@@ -325,7 +325,7 @@ export interface PlanTarget {
 }
 
 /** Plans the target branch. */
-export async function planTarget({ registry, repository, snapshot, signal }: Reading): Promise<PlanTarget> {
+async function planTarget({ registry, repository, snapshot, signal }: Reading): Promise<PlanTarget> {
   const files = filesOf(await snapshot.entries());
   const moves = await findMoves(registry, repository, files);
   const moved = withMoves(repository, moves);
@@ -355,7 +355,7 @@ export async function changedPaths(before: Snapshot, after: Snapshot): Promise<S
 }
 
 /** Moves of files after others. */
-export function followMoves(first: Moves, then: Moves): Moves {
+function followMoves(first: Moves, then: Moves): Moves {
   return new Map([...then, ...[...first].map(([from, to]) => [from, then.get(to) ?? to] as const)]);
 }
 

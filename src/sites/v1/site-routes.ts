@@ -169,7 +169,7 @@ export function siteRecord(url: string, { value: site, at }: Generation<Document
 }
 
 /** A file that the next deployment will have, as described in the API. */
-export function fileRecord({ path, file, generation }: FoundDraft): object {
+function fileRecord({ path, file, generation }: FoundDraft): object {
   const { mediaType, size, digest } = file;
   return { path, mediaType, size, digest, updatedAt: generation.at };
 }

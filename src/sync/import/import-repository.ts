@@ -230,7 +230,7 @@ const tagsPerSave = 20;
  * earlier import or sync published are not read again. Documents are compiled ahead, as many at
  * once as there are processors, and published in order.
  */
-export async function importTags(work: ImportWork, glob: string): Promise<RunDocument[]> {
+async function importTags(work: ImportWork, glob: string): Promise<RunDocument[]> {
   const { registry, connected, remote, onProgress, signal } = work;
   const tags = (await registry.source.tags(remote, signal)).filter(({ name }) => matchesGlob(glob, name));
   const notes = await openTagNotes(work);

@@ -148,7 +148,7 @@ const patience = 10 * 60_000;
  * ones, and ones that are back. When the host fails, everything stays as it is, and the record says
  * why.
  */
-export async function findRepositories(registry: Registry, org: string, owner: OwnerConfig): Promise<string[]> {
+async function findRepositories(registry: Registry, org: string, owner: OwnerConfig): Promise<string[]> {
   const host = registry.hosts.find(({ name }) => name === owner.host);
   if (host === undefined) return [];
   const look: Look = { registry, org, owner, host };
