@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { inspect, isDeepStrictEqual } from 'node:util';
 import PQueue from 'p-queue';
 import { isSandboxLost } from '../compile/compile.ts';
-import { parseCoordinate } from '../model/address.ts';
+import { formatCoordinate, parseCoordinate } from '../model/address.ts';
 import { approvalsRef, type Held } from '../model/approval.ts';
 import { findResource } from '../registry/lives.ts';
 import {
@@ -248,7 +248,7 @@ async function syncTip(syncing: Syncing, tip: Tip): Promise<Synced> {
   if (!verdict.isAccepted) return hold(syncing, tip.commit, verdict);
   const isKnown = tip.commit === repository.commit && !(await needsAnotherLook(registry, repository, run));
   const branch = isKnown ? unmoved : await syncBranch(syncing, tip.commit);
-  const tagged = await syncTags(syncing, await taggedDocuments(registry, repository));
+  const tagged = await syncTags(syncing, await taggedDocuments(registry, { ...repository, ...branch.change }));
   const rewritten = verdict.rewritten ?? tagged.moved;
   const diverged =
     rewritten === null
@@ -267,8 +267,14 @@ async function syncTip(syncing: Syncing, tip: Tip): Promise<Synced> {
   return recordProgress(syncing, end, documents, rewritten ?? tagged.note);
 }
 
+/** What tags publish. What `stele.yaml` or discovery connected is published by none once the branch ended it. */
 async function taggedDocuments(registry: Registry, repository: Repository): Promise<Planned[]> {
-  return (await connectedResources(registry, repository)).map(plannedFor).filter(({ tags }) => tags !== null);
+  const { documents, left = {} } = repository;
+  const states = [...Object.values(documents), ...Object.values(left)];
+  const ended = new Set(states.flatMap(({ resource, outcome }) => (outcome === 'detached' ? [resource] : [])));
+  const planned = (await connectedResources(registry, repository)).map(plannedFor);
+  const isEnded = ({ coordinate, isFound }: Planned) => isFound && ended.has(formatCoordinate(coordinate));
+  return planned.filter((document) => document.tags !== null && !isEnded(document));
 }
 
 /** Publishes nothing of the commit, and records why. */

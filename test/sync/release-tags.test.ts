@@ -134,6 +134,27 @@ test('the tags of a first sync are history, and those after it are judged', asyn
 }); // prettier-ignore
 
 test.each([
+  ['gets another slug', '{path: pay.yaml, slug: other, tags: "v*"}', ['1.1.0']],
+  ['is listed no more', '{path: none.yaml, slug: none}', undefined],
+])('tags of a document that %s are published to its old resource no more', async (_, entry, others) => {
+  const { source, sync, labels } = await open();
+  const push = (version: string, listed: string) => {
+    const files = { 'stele.yaml': `discover: false\nresources: [${listed}]\n`, 'pay.yaml': api('Pay', version) };
+    source.tag(url, `v${version}`, source.push(url, files));
+  };
+  push('1.0.0', '{path: pay.yaml, slug: pay, tags: "v*"}');
+  await sync();
+  for (const version of ['1.1.0', '1.2.0']) {
+    push(version, entry);
+    const { documents } = await sync();
+    const ofPay = documents.filter(({ resource }) => resource === '@acme/apis/pay').map(({ outcome }) => outcome);
+    expect(ofPay).toEqual(version === '1.1.0' ? ['detached'] : []);
+  }
+  expect(await labels('pay')).toEqual(['1.0.0']);
+  expect(await labels('other')).toEqual(others && expect.arrayContaining(others));
+});
+
+test.each([
   ['the branch', undefined],
   ['tags', 'tags'],
 ] as const)(
