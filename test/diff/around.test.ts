@@ -1029,3 +1029,32 @@ describe('what editors read, and how a dialect is written', () => {
     expect(compare(part({}), part({ $schema: another }), 'json-schema').verdict).toBe('unknown');
   });
 });
+
+describe('names beside patterns', () => {
+  const open = (names: string[], pattern: string, more: Json = { additionalProperties: false }) => ({
+    patternProperties: { [pattern]: text },
+    properties: Object.fromEntries(names.map((name) => [name, text])),
+    ...more,
+  });
+  test.each([
+    ['^x-', 'a', 'breaking property-removed'],
+    ['^[b-z]', 'a', 'breaking property-removed'],
+    ['^[a-z]+$', 'a', 'unknown property-removed'],
+    ['^(?:x|y)', 'a', 'unknown property-removed'],
+    ['(', 'a', 'unknown property-removed'],
+    ['[z-a]', 'a', 'unknown property-removed'],
+    ['^x{2,1}', 'a', 'unknown property-removed'],
+    ['^.$', '\u{1f600}', 'unknown property-removed'],
+    ['a*a*a*a*a*b', 'aaaaaaaa', 'unknown property-removed'],
+  ])('the pattern %s and the name %s', (pattern, name, said) => {
+    const [before, after] = [open(['id', name], pattern), open(['id'], pattern)];
+    expect(toldOf(compare(before, after, 'json-schema'))).toEqual([said]);
+    const added = said.startsWith('breaking') ? 'risky property-added' : 'unknown property-added';
+    expect(toldOf(compare(after, before, 'json-schema'))).toEqual([added]);
+  });
+  test('a name that no pattern has may be added where others are allowed', () => {
+    const [before, after] = [open(['id'], '^x-', {}), open(['id', 'a'], '^x-', {})];
+    expect(toldOf(compare(before, after, 'json-schema'))).toEqual(['safe property-added']);
+    expect(compare(before, after, 'json-schema').verdict).toBe('safe');
+  });
+});

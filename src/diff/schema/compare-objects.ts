@@ -1,5 +1,5 @@
 import { placesOf, report, type Below, type Judgement, type Pair } from '../report.ts';
-import { flatten, limitOf, type Schema } from './schema-parts.ts';
+import { flatten, limitOf, surelyMisses, type Schema } from './schema-parts.ts';
 import { isAnything } from './plain-form.ts';
 import { judgeArrival, judgeRemoval } from '../sunset.ts';
 import { viewOf, type SchemaView } from './read-schema.ts';
@@ -117,7 +117,7 @@ function removed(pair: Pair, name: string, schema: Schema): void {
     const says = `was removed; it was ${isRequired ? 'always present, and still is' : 'optional'}`;
     return report(pair, 'risky', 'optional-removed', says, details);
   }
-  if (after.additional.isClosed && after.keywords.has('patternProperties'))
+  if (after.additional.isClosed && mayMatch(after, name))
     return report(pair, 'unknown', 'removed', 'was removed; whether a pattern allows it cannot be judged', details);
   if (after.additional.isClosed) return report(pair, 'narrows', 'removed', 'was removed and is refused now', details);
   const isAllowed = after.additional.schema.length > 0 || isStillRequired;
@@ -135,7 +135,7 @@ function effectOfName(
   name: string,
   [refused, free]: readonly [Effect, Effect],
 ): Effect | undefined {
-  if (other.keywords.has('patternProperties')) return 'unknown';
+  if (mayMatch(other, name)) return 'unknown';
   const isDemand = required.has(name) && !other.required.has(name);
   if (other.additional.isClosed) return isDemand ? 'changes' : refused;
   const isFree = other.additional.schema.length === 0 && !properties.get(name)!.every(({ value }) => isAnything(value));
@@ -149,7 +149,7 @@ function added(pair: Pair, name: string, schema: Schema): void {
   const effect = effectOfName(after, before, name, ['widens', 'narrows']);
   const details = { about, at: { before: before.pointer, after: about.after }, effect };
   const { isClosed } = before.additional;
-  const wasDescribed = before.keywords.has('patternProperties') && direction !== 'response';
+  const wasDescribed = mayMatch(before, name) && direction !== 'response';
   const isNewDemand = after.required.has(name) && !before.required.has(name);
   const parts = flatten(walk.after, schema).parts.map(({ value }) => value);
   const arrived = judgeArrival(walk, parts);
@@ -290,6 +290,13 @@ function effectOfPattern({ additional, properties }: SchemaView, closed: Effect,
   if (!additional.isClosed) return additional.schema.length > 0 ? 'unknown' : open;
   // It restricts the named properties that it matches.
   return properties.size > 0 ? 'unknown' : closed;
+}
+
+/** Whether a pattern of an object may be one of a property's name. */
+function mayMatch(view: SchemaView, name: string): boolean {
+  return patternsOf(view)
+    .keys()
+    .some((pattern) => !surelyMisses(pattern, name));
 }
 
 function patternsOf({ side, flat }: SchemaView): Map<string, Schema> {

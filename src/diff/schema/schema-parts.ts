@@ -408,6 +408,17 @@ function shortestOf(pattern: string): number {
   return counts.reduce((one, other) => one + other, 0);
 }
 
+/** Whether a pattern surely does not match a text: both are short and plain enough to be tried. */
+export function surelyMisses(pattern: string, tried: string): boolean {
+  const isPlain = pattern.length <= 1000 && pattern.replace(pieces, '') === '' && /^[ -~]{0,1000}$/.test(tried);
+  if (!isPlain || pattern.replace(/[^*+}]/g, '').length > 2) return false;
+  try {
+    return !new RegExp(pattern).test(tried);
+  } catch {
+    return false; // `[z-a]`
+  }
+}
+
 /** Those with a lower limit beside them. */
 const upperLimits = keywordsCompared('upper').filter((keyword) => keyword !== 'maxContains');
 
