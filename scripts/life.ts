@@ -4,6 +4,7 @@
  *
  *   node scripts/life.ts --seed 1 --count 1000 [--length 300]      fifty in a process, which says how they went
  *   node scripts/life.ts --seed 7 --steps 3,14,15
+ *   node scripts/life.ts --seed 7 --only 'approval|restart'         of verbs whose names match
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,6 +14,7 @@ import { live, shrink } from '../test/lives/live.ts';
 const first = Number(argv['seed'] ?? Date.now() % 1_000_000);
 const count = Number(argv['count'] ?? 1);
 const length = Number(argv['length'] ?? 300);
+const only = String(argv['only'] ?? '');
 const each = 50;
 if (count > each) process.exit(await inProcesses());
 const given = argv['steps'] === undefined ? null : String(argv['steps']).split(',').map(Number);
@@ -21,12 +23,14 @@ const started = Date.now();
 let taken = 0;
 let different = 0;
 for (let seed = first; seed < first + count; seed++) {
-  const lived = await live(seed, steps);
+  const lived = await live(seed, steps, only);
   taken += lived.taken.length;
   if (lived.faults.length === 0) continue;
   different++;
-  const shortest = given === null ? await shrink(lived) : lived;
-  console.log(`\nnode scripts/life.ts --seed ${seed} --steps ${shortest.taken.join(',')}`);
+  const shortest = given === null ? await shrink(lived, only) : lived;
+  console.log(
+    `\nnode scripts/life.ts --seed ${seed} --steps ${shortest.taken.join(',')}${only && ` --only '${only}'`}`,
+  );
   for (const line of shortest.said) console.log(`  ${line}`);
   for (const fault of shortest.faults.slice(0, 8)) console.log(`  NOT AS PROMISED: ${fault}`);
 }
@@ -39,7 +43,16 @@ process.exit(different === 0 ? 0 : 1);
 async function inProcesses(): Promise<number> {
   let bad = 0;
   for (let seed = first; seed < first + count; seed += each) {
-    const some = ['--seed', seed, '--count', Math.min(each, first + count - seed), '--length', length].map(String);
+    const some = [
+      '--seed',
+      seed,
+      '--count',
+      Math.min(each, first + count - seed),
+      '--length',
+      length,
+      '--only',
+      only,
+    ].map(String);
     const child = spawn(process.execPath, [import.meta.filename, ...some], { stdio: 'inherit' });
     const [code] = (await once(child, 'exit')) as [number | null];
     if (code !== 0) bad++;

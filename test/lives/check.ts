@@ -38,6 +38,9 @@ export async function checkNode(life: Life, node: Node, where: string): Promise<
       note(`status of ${slug} for nobody`, open.status, deletedAt !== null ? 410 : latest === null ? 404 : 200);
     }
   }
+  for (const [slug, versions] of life.gated.versions)
+    for (const { label, text } of versions)
+      note(`bytes of ${slug}@${label}`, (await get(`/@acme/apis/${slug}@${label}.json`, admin)).text, text);
   for (const { secret, isRevoked, expiresAt, id } of life.keys) {
     const isGood = !isRevoked && (expiresAt ?? Infinity) > world.now();
     note(`key ${id}`, (await get('/v1/me', secret)).status, isGood ? 200 : 401);

@@ -5,8 +5,8 @@ import { checkNode } from './check.ts';
 import { type Life, type Verbs } from './life.ts';
 
 /** The model as it is now. */
-function freeze({ resources, keys, sites }: Life): Life['moments'][number]['model'] {
-  return structuredClone({ resources, keys, sites });
+function freeze({ resources, keys, sites, gated }: Life): Life['moments'][number]['model'] {
+  return structuredClone({ resources, keys, sites, gated });
 }
 
 /** What is not as the model was, in a store that holds the state of then. */

@@ -21,6 +21,7 @@ const paths = ['a.json', 'b.json'];
 export const always = [
   { gitea: 'acme/*', only: ['owned', 'renamed-*'], credential: 'acme' },
   { url: 'https://git.test/acme/faces.git', visibility: 'public' },
+  { url: 'https://git.test/acme/gated.git', credential: 'acme' },
 ] as const;
 
 function followed(life: Life, draw: Draw): Repo | null {

@@ -11,6 +11,7 @@ import {
   type Overlay,
   type Resource,
 } from './model.ts';
+import type { Gated } from './gated-verbs.ts';
 import type { References } from './reference-verbs.ts';
 import type { Answer, LifeWorld, Sent } from './world.ts';
 
@@ -74,7 +75,7 @@ export interface Life {
   /** What consumers reported last, and when. */
   consumers: Map<string, { uses: Map<string, string>; at: number }>;
   /** Backups, with the model as it was then. */
-  moments: { bucket: Bucket; at: number; model: Pick<Life, 'resources' | 'keys' | 'sites'> }[];
+  moments: { bucket: Bucket; at: number; model: Pick<Life, 'resources' | 'keys' | 'sites' | 'gated'> }[];
   /** The contracts of a consumer's repository: what each was added as, and which version it has. */
   lock: Map<string, { major: number; version: string }>;
   /** What people were given. */
@@ -85,6 +86,7 @@ export interface Life {
   /** The overlay of the repository with two audiences. */
   overlay: Overlay;
   references: References;
+  gated: Gated;
   /** The leaves of the public log that were seen last. */
   logSize: number;
   /** What people watch, and since when. */

@@ -8,6 +8,7 @@ import { createDraw, type Draw } from './draw.ts';
 import { expectedStanding, firstDoc, standingOf, syncAll, type Life, type Plan, type Repo } from './life.ts';
 import { commitFaces, firstFace } from './audience-verbs.ts';
 import { always, commit } from './git-verbs.ts';
+import { beginGated, gatedUrl, noGated, readGated } from './gated-verbs.ts';
 import { noReferences } from './reference-verbs.ts';
 import { openLifeWorld } from './world.ts';
 import { maxKeys } from './model.ts';
@@ -83,6 +84,7 @@ async function begin(seed: number): Promise<Life> {
     ]),
     overlay: { note: null, removes: null },
     references: noReferences(),
+    gated: noGated(repositoryId(gatedUrl, null)),
     logSize: 0,
     watches: [],
     published: [],
@@ -95,21 +97,24 @@ async function begin(seed: number): Promise<Life> {
   const two = life.repos.get('faces')!;
   for (const slug of ['faces', 'faces-public']) two.slugs.set(slug, slug);
   commitFaces(life, two, firstFace(createDraw(seed, 1)), life.overlay);
+  beginGated(life);
   syncAll(life);
   await world.look();
+  await readGated(life);
   return life;
 }
 
 const names = Object.entries(verbs).flatMap(([name, { weight }]) => Array.from({ length: weight }, () => name));
 
-/** Lives these steps of a life; a step that does not apply is passed over. */
-export async function live(seed: number, steps: readonly number[]): Promise<Lived> {
+/** Lives these steps of a life; a step that does not apply is passed over. `only`: words of the verbs that are drawn. */
+export async function live(seed: number, steps: readonly number[], only = ''): Promise<Lived> {
+  const drawn = names.filter((each) => new RegExp(only).test(each));
   const life = await begin(seed);
   const lived: Lived = { seed, taken: [], said: [], faults: [] };
   await using _ = life.world;
   for (const step of steps) {
     const draw = createDraw(seed, step);
-    const name = draw.of(names);
+    const name = draw.of(drawn);
     life.world.asked.clear();
     life.step = step;
     life.world.turn = draw.number(2);
@@ -183,12 +188,12 @@ async function take(life: Life, plan: Plan, plain = (answer: unknown): unknown =
 }
 
 /** The shortest life found with a fault: steps are left out, many at first, as long as one remains. */
-export async function shrink(lived: Lived): Promise<Lived> {
+export async function shrink(lived: Lived, only?: string): Promise<Lived> {
   let shortest = lived;
   for (let size = Math.ceil(lived.taken.length / 2); size > 0; size = size === 1 ? 0 : Math.ceil(size / 2))
     for (let from = 0; from < shortest.taken.length;) {
       const { seed, taken } = shortest;
-      const shorter = await live(seed, [...taken.slice(0, from), ...taken.slice(from + size)]);
+      const shorter = await live(seed, [...taken.slice(0, from), ...taken.slice(from + size)], only);
       if (shorter.faults.length > 0) shortest = shorter;
       else from += size;
     }

@@ -119,7 +119,7 @@ function compareRanks(a: Rank, b: Rank): number {
 }
 
 /** The highest by rank, then the one that was published last. Labels without a rank: the one published last. */
-function highest(versions: readonly Version[]): Version | null {
+function highest<V extends Pick<Version, 'label' | 'place'>>(versions: readonly V[]): V | null {
   const ordered = versions.toSorted((a, b) => {
     const [left, right] = [rankOf(a.label), rankOf(b.label)];
     return (left && right ? compareRanks(left, right) : 0) || a.place - b.place;
@@ -148,7 +148,11 @@ export function bestOfMajor({ versions }: Resource, major: number): Version | nu
 }
 
 /** What this label would follow: the highest version that is not above it; for a release, the highest release. */
-function versionBefore(versions: readonly Version[], label: string, ofReleases = false): Version | null {
+export function versionBefore<V extends Pick<Version, 'label' | 'place'>>(
+  versions: readonly V[],
+  label: string,
+  ofReleases = false,
+): V | null {
   const rank = rankOf(label);
   if (rank === null) return versions.at(-1) ?? null;
   return highest(

@@ -6,6 +6,7 @@ import { lockVerbs } from './lock-verbs.ts';
 import { logVerbs } from './log-verbs.ts';
 import { organizationVerbs } from './organization-verbs.ts';
 import { ownerVerbs } from './owner-verbs.ts';
+import { gatedVerbs } from './gated-verbs.ts';
 import { importVerbs } from './import-verbs.ts';
 import { keepingVerbs } from './keeping-verbs.ts';
 import { gitVerbs } from './git-verbs.ts';
@@ -27,6 +28,7 @@ export const verbs: Verbs = {
   ...commandVerbs,
   ...importVerbs,
   ...approvalVerbs,
+  ...gatedVerbs,
   ...referenceVerbs,
   ...organizationVerbs,
   ...copyVerbs,

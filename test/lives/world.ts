@@ -91,6 +91,8 @@ export interface LifeWorld extends AsyncDisposable {
   turn: number;
   /** What was logged as an error. */
   errors: string[];
+  /** What was logged of documents. */
+  documents: Record<string, unknown>[];
   /** The repository of a consumer, which is made when it is first asked for. */
   consumer(): string;
   /** Every request to `/v1` so far: method and path. */
@@ -218,8 +220,10 @@ export async function openLifeWorld(seed: number, given: UserConfig): Promise<Li
     new Uint8Array(createHash('sha512').update(`${seed} ${counter++}`).digest()).slice(0, length);
   const { now, monotonic } = base.registry;
   const errors: string[] = [];
+  const documents: LifeWorld['documents'] = [];
   const log: Registry['log'] = (level, event, fields = {}) => {
     if (level === 'error') errors.push(`${event} ${JSON.stringify(fields)}`);
+    if (event === 'document') documents.push(fields);
   };
 
   function openRegistry(bucket: Bucket): Registry {
@@ -258,6 +262,7 @@ export async function openLifeWorld(seed: number, given: UserConfig): Promise<Li
     config,
     turn: 0,
     errors,
+    documents,
     asked: new Set(),
     consumer: () => (folder ??= mkdtempSync(join(tmpdir(), 'stele-consumer-'))),
     owned: gitea.owned.repositories as LifeWorld['owned'],

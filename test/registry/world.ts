@@ -81,22 +81,38 @@ function createFakeSource(): FakeSource {
     const { parent } = commits.get(commit)!;
     return [commit, ...(parent === null ? [] : lineOf(parent))];
   }
-  /** As `Snapshot.writers`. */
+  /** As `Snapshot.writers`: of a document, and of those that went where it was written. */
   const writersOf = (tip: string) => async (since: string | null, paths: readonly string[]) => {
-    const before = new Set(since === null || !commits.has(since) ? [] : reachedFrom(since));
-    return reachedFrom(tip).flatMap((id) => {
-      const { files, people, parent, merges } = commits.get(id)!;
-      const parents = [parent, merges].filter((each) => each !== null);
+    const before = since === null || !commits.has(since) ? new Set<string>() : reachedFrom(since);
+    const there = [...reachedFrom(tip).difference(before)].map((id) => commits.get(id)!);
+    const sidesOf = ({ parent, merges }: Commit) =>
+      [parent, merges].filter((each) => each !== null).map((each) => commits.get(each)!.files);
+    const all = new Set(paths);
+    for (let size = -1; size < all.size;) {
+      size = all.size;
+      for (const commit of there) {
+        const { files } = commit;
+        const sides = sidesOf(commit);
+        const isWritten = (path: string) => path in files && sides.every((side) => side[path] !== files[path]);
+        if (![...all].some(isWritten)) continue;
+        for (const path of sides.flatMap((side) => Object.keys(side)))
+          if (!(path in files) && /\.(?:json|ya?ml)$/.test(path)) all.add(path);
+      }
+    }
+    return there.flatMap((commit) => {
+      const { files, people } = commit;
+      const sides = sidesOf(commit);
       const isChanged = (path: string) =>
-        parents.length === 0
-          ? files[path] !== undefined
-          : parents.some((each) => commits.get(each)!.files[path] !== files[path]);
-      return before.has(id) || !paths.some(isChanged) ? [] : people;
+        sides.length === 0 ? path in files : sides.some((side) => side[path] !== files[path]);
+      return [...all].some(isChanged) ? people : [];
     });
   };
-  function reachedFrom(id: string): string[] {
+  function reachedFrom(id: string, reached = new Set<string>()): Set<string> {
+    if (reached.has(id)) return reached;
+    reached.add(id);
     const { parent, merges } = commits.get(id)!;
-    return [id, ...[parent, merges].flatMap((each) => (each === null ? [] : reachedFrom(each)))];
+    for (const each of [parent, merges]) if (each !== null) reachedFrom(each, reached);
+    return reached;
   }
   return {
     push(url, files, { branch = 'main', force = false, parent: given, committedAt, people = [], merges } = {}) {
