@@ -58,6 +58,28 @@ async function withdraw(registry: Registry, label: string): Promise<void> {
   });
 }
 
+test('a dry run tells the version that a publish makes', async () => {
+  const { registry } = createWorld();
+  const tried = await publish(registry, upload(api('1.0.0'), { dryRun: true }));
+  const made = await publish(registry, upload(api('1.0.0')));
+  const told = (result: typeof made) => 'version' in result && [result.version.manifest, result.version.bytes];
+  expect(told(tried)).toEqual(told(made));
+});
+
+test('what was unchanged, and is withdrawn before that is said, is published anew with its bytes', async () => {
+  const { registry } = createWorld();
+  await publish(registry, upload(api(null)));
+  let isFirst = true;
+  const update: typeof registry.refs.update = async (name, ...more) => {
+    if (isFirst) await withdraw(registry, '1.0.0');
+    isFirst = false;
+    return registry.refs.update(name, ...more);
+  };
+  const racing = { ...registry, refs: { ...registry.refs, update } };
+  expect(await published(racing, upload(api(null)))).toBe('published 1.0.1');
+  expect((await fsck(registry)).damages).toEqual([]);
+});
+
 test('a resource that was created with its slug as name takes the title of its first document, and keeps it', async () => {
   const { registry } = createWorld();
   const author = { actor: 'operator:test', origin: null };

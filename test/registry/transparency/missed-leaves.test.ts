@@ -91,6 +91,23 @@ describe('a public version enters the log', () => {
     const log = (await publicLogOf(registry))!;
     expect((await versionsIn(log)).length).toBe(2);
   });
+
+  test('after a look that failed, when the server ends', async () => {
+    const world = createLoggedWorld();
+    const told: string[] = [];
+    const registry: Registry = { ...world.registry, log: (_level, event) => void told.push(event) };
+    await put(registry, '@acme/apis/pay@1.0.0');
+    const log = await logOf(registry);
+    let isBroken = true;
+    world.bucket.fault('list', 'fail', { count: 9, when: (key) => isBroken && key.startsWith('tree/') });
+    const kept = await keepLog(registry);
+    await put(registry, '@acme/apis/pay@1.1.0');
+    // The look at the start, and that at what was just published.
+    await expect.poll(() => told).toEqual(Array(2).fill('the public log was not written'));
+    isBroken = false;
+    await kept!.close();
+    expect((await versionsIn(log)).length).toBe(2);
+  });
 });
 
 test('the first proof after a start reads many bundles at once', async () => {
