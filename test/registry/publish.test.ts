@@ -6,7 +6,7 @@ import { changeResource, createResource } from '../../src/registry/change-resour
 import { changeStatus } from '../../src/registry/change-version.ts';
 import { fsck } from '../../src/registry/fsck.ts';
 import type { PublishRequest } from '../../src/registry/append-version.ts';
-import { publish } from '../../src/registry/publish.ts';
+import { datedUpload, publish } from '../../src/registry/publish.ts';
 import type { Registry } from '../../src/registry/registry.ts';
 import { verify } from '../../src/registry/verify.ts';
 import { createWorld, snapshotOf } from './world.ts';
@@ -341,6 +341,13 @@ describe('compatibility', () => {
     await publish(registry, upload(withPaths('1.0.0', '/a')));
     const stricter = () => asks(registry, 'strict');
     expect(await published(meanwhile(registry, stricter), upload(withPaths('1.1.0')))).toBe('rejected');
+  });
+
+  test('does not concern past history, which nobody gets who did not ask for it', async () => {
+    const { registry } = createWorld({ organizations: { acme: { defaults: { compatibility: 'strict' } } } });
+    await publish(registry, upload(withPaths('1.0.0', '/a')));
+    const older = datedUpload(registry, upload(withPaths('0.9.0')).snapshot, '2020-01-01T00:00:00Z', true);
+    expect(await published(registry, upload(withPaths('0.9.0'), older))).toBe('published 0.9.0');
   });
 
   test('is judged by what the configuration says, before what people set', async () => {
