@@ -16,7 +16,7 @@ function imagesOf(sizes: readonly number[]): string[] {
   });
   const facts = { kind: 'openapi', specification: '3.1.0', title: 'Pay', description: '', version: null } as const;
   const compiled: Compiled = {
-    artifact: { ...facts, type: 'apis', representations: [{ format: 'yaml', coding: 'identity', bytes }] },
+    artifact: { ...facts, type: 'apis', summary: '', representations: [{ format: 'yaml', coding: 'identity', bytes }] },
     report: createReport([]),
     files: [{ path: 'api.yaml', blob: null, bytes }, ...images],
   };
