@@ -90,32 +90,28 @@ function createShared(count: number) {
   };
 }
 
+/** Requests of one organization, and of all, that may stay open while they wait. */
+const [ofOrganization, ofAll] = [32, 256];
+
 /**
- * Places for requests that stay open while they wait: of one asker, of one organization, and of all,
- * each with how many may be taken at once. No organization can take those of the others.
+ * Places for requests that stay open while they wait: of one asker, of one organization, and of all.
+ * No organization can take those of the others.
  */
-export function createWaitingPlaces({
-  ofOne,
-  ofOrganization,
-  ofAll,
-}: Record<'ofOne' | 'ofOrganization' | 'ofAll', number>) {
+export function createWaitingPlaces(ofOne: number) {
   const counts = new Map<string, number>();
   const count = (name: string): number => counts.get(name) ?? 0;
   return {
     /** Takes a place. Returns a function that gives it back; null: there is none. */
     take(org: string, asker: string): (() => void) | null {
-      const names = { all: 'all', org: `organization ${org}`, asker: `asker ${asker}` };
-      if (count(names.all) >= ofAll || count(names.org) >= ofOrganization || count(names.asker) >= ofOne) return null;
-      for (const name of Object.values(names)) counts.set(name, count(name) + 1);
+      const limits = Object.entries({ all: ofAll, [`organization ${org}`]: ofOrganization, [`asker ${asker}`]: ofOne });
+      if (limits.some(([name, limit]) => count(name) >= limit)) return null;
+      for (const [name] of limits) counts.set(name, count(name) + 1);
       let isTaken = true;
       return () => {
-        if (!isTaken) return;
+        for (const [name] of isTaken ? limits : [])
+          if (count(name) === 1) counts.delete(name);
+          else counts.set(name, count(name) - 1);
         isTaken = false;
-        for (const name of Object.values(names)) {
-          const left = count(name) - 1;
-          if (left === 0) counts.delete(name);
-          else counts.set(name, left);
-        }
       };
     },
   };

@@ -30,7 +30,7 @@ export async function withScratch<T>(
   work: (repository: string) => Promise<T>,
 ): Promise<T> {
   const parent = join(folder, 'scratch');
-  await sweep(parent, 2000 * timeLimit);
+  await sweep(parent, Date.now() - 2000 * timeLimit);
   const repository = join(parent, `${Date.now()}-${randomUUID()}`);
   try {
     await createBareRepository(repository);
@@ -58,10 +58,10 @@ export async function withScratch<T>(
   }
 }
 
-/** Deletes what killed processes left, if it is older than `age` milliseconds. */
-async function sweep(folder: string, age: number): Promise<void> {
+/** Deletes what killed processes left before a time, in milliseconds since 1970. */
+async function sweep(folder: string, before: number): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const left = (await readdir(folder)).filter((name) => Number.parseInt(name, 10) < Date.now() - age);
+  const left = (await readdir(folder)).filter((name) => Number.parseInt(name, 10) < before);
   await Promise.all(left.map((name) => rm(join(folder, name), { recursive: true, force: true, maxRetries: 3 })));
 }
 

@@ -53,6 +53,16 @@ test('a site that a request would make has a preview, and is not made', async ()
   expect(await findSite(registry, site)).toBeNull();
 });
 
+test.each([
+  ['', 'Handbook'],
+  [', visibility: private', undefined],
+])('a site that a request would make is as visible as its repository, unless it says%s', async (said, title) => {
+  const named = `sites:\n  - {path: docs, slug: handbook, title: Handbook${said}}\n`;
+  const { found, registry } = await check({}, { 'stele.yaml': named, 'docs/index.md': '# Home\n' });
+  const [, token] = /previews\/([0-9a-z-]+)\/$/.exec(found[0]!.url!)!;
+  expect((await openSitePreview(registry, anonymous, token!))?.granted.site.title).toBe(title);
+});
+
 test('a site that would be rejected says where, in files of the repository', async () => {
   const { found } = await check(
     { 'stele.yaml': settings(', blockOn: warn'), 'docs/index.md': '# Home\n' },

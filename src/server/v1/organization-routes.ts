@@ -216,7 +216,7 @@ async function sandboxOf({ compiler }: Registry): Promise<{ sandbox?: { isolatio
 /** Milliseconds between two looks for changes of other processes while a request waits. */
 const pause = 500;
 /** Requests that may wait at once. More are answered without waiting. */
-const places = createWaitingPlaces({ ofOne: 4, ofOrganization: 32, ofAll: 256 });
+const places = createWaitingPlaces(4);
 
 /** A cursor is valid only for the key that got it, since it counts changes that others may not see. */
 function purposeOf({ principal, org }: Call): string {

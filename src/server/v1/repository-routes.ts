@@ -101,7 +101,7 @@ export const resourceSyncs = createSyncRoutes('resource', ({ coordinate, found }
 });
 
 /** Requests that may wait at once. More are answered without waiting. */
-const places = createWaitingPlaces({ ofOne: 8, ofOrganization: 32, ofAll: 256 });
+const places = createWaitingPlaces(8);
 
 /** Asks for a sync of a repository, and waits for it as long as the call says. `runs`: the path of its runs under `/v1`. */
 async function sync(
