@@ -1,6 +1,7 @@
 import { formatCoordinate } from '../model/address.ts';
 import {
   documentAt,
+  repositoryName,
   type Connection,
   type DocumentState,
   type Repository,
@@ -19,7 +20,7 @@ import type { Planned } from './planned.ts';
 import { policyOf } from '../registry/gate/policy.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Projection } from '../store/log/state.ts';
-import { readJson } from '../registry/stored.ts';
+import { readConfigOf, readJson } from '../registry/stored.ts';
 
 const maxQuotes = 10;
 
@@ -124,9 +125,12 @@ export async function planAll(reading: Reading, moves: Moves = new Map()): Promi
   const files = new Map(connected.map((resource) => [nameOf(resource), fileOf(resource.connection)]));
   const ended: NonNullable<Planned['ended']> = [];
   for (const resource of connected) {
-    const [file, document] = [fileOf(resource.connection), planned.get(nameOf(resource))];
-    if (document !== undefined && fileOf(document) === file) continue;
-    if ((await policyOf(registry, resource)).approval === 'required') ended.push({ file, resource });
+    const [{ connection }, document] = [resource, planned.get(nameOf(resource))];
+    const isIn = (file: string) => document !== undefined && fileOf(document) === file;
+    if (connection.tags === null && isIn(fileOf(connection))) continue;
+    if ((await policyOf(registry, resource)).approval !== 'required') continue;
+    const file = connection.tags === null ? fileOf(connection) : await lastFileOf(registry, resource);
+    if (!isIn(file)) ended.push({ file, resource });
   }
   for (const [name, document] of planned) if (files.get(name) !== fileOf(document)) document.ended = ended;
   const paths = new Set([...planned.values()].map(({ path }) => path));
@@ -141,6 +145,13 @@ export async function planAll(reading: Reading, moves: Moves = new Map()): Promi
   if (invalid) notes.push(noteOn(invalid.path, null, `It is ${invalid.fault}`));
   const sites = discovered?.settings.sites ?? [];
   return { planned: [...planned.values()], connected: new Set(files.keys()), notes, isRefused, sites, contracts };
+}
+
+/** The file that a resource was published from: by tags, it is connected to another one before that one is published. */
+async function lastFileOf(registry: Registry, { connection, versions }: Connected): Promise<string> {
+  const last = versions.findLast(({ status }) => status.state !== 'withdrawn');
+  const published = last && (await readConfigOf(registry, last)).provenance;
+  return published?.repository === repositoryName(connection.repository) ? published.path : fileOf(connection);
 }
 
 /**

@@ -253,8 +253,7 @@ async function faultsOfPublished(life: Life, gates: ReadonlyMap<string, Resource
     const isNew = gated.versions.get(slug)?.at(-1)?.contract.title !== contract.title;
     for (const [former, { connection, approval }] of isNew ? gates : []) {
       const was = last(gated, former, label);
-      // A file that tags publish is connected before anything of it is published, and then it is the resource's own.
-      const isLeft = connection?.tags === null && fileOf(former) !== connection.path;
+      const isLeft = connection !== null && fileOf(former) !== connection.path;
       if (former === slug || !isLeft || approval !== 'required' || was?.contract.title !== contract.title) continue;
       const lost = breaksOf(was.contract, contract);
       if (!isGated) faults.push(`${slug}@${label} wants no approval, and is what ${former} was`);

@@ -790,11 +790,16 @@ describe('a file whose resource wants approval', () => {
       decoyed('moved.yaml').replace('other', 'other, tags: "v*"'),
       { 'moved.yaml': api('1.0.1', '/a'), 'decoy.yaml': decoy },
     ],
+    [
+      'leaves its slug to a decoy that tags publish',
+      decoyed('pay.yaml').replace('slug: pay', 'slug: pay, tags: "v*"'),
+      { 'pay.yaml': api('1.0.1', '/a'), 'decoy.yaml': decoy },
+    ],
   ])('%s under another slug: it is not published there, also not by the syncs after', async (_, stele, files) => {
     const { registry, source, sync, labels } = await scene();
-    source.push(url, { 'stele.yaml': stele, ...files }, { people: [ann, ann] });
-    for (let time = 0; time < 3; time++) {
-      await sync();
+    for (const more of ['1', '2', '3']) {
+      source.push(url, { 'stele.yaml': stele, ...files, [more]: '' }, { people: [ann, ann] });
+      for (let time = 0; time < 2; time++) await sync();
       expect(await findResource(registry, other)).toBeNull();
     }
     expect(await labels()).toEqual(['1.0.0']);

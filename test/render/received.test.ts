@@ -32,12 +32,3 @@ test('a webhook shows what it sends, as its receiver sees it', () => {
   expect(html).toContain('<code>id</code>');
   expect(html).not.toContain('<code>pin</code>');
 });
-
-test('webhooks of OpenAPI 3.0 (`x-webhooks`), which comparisons read, are on the page', () => {
-  const html = pageOf({
-    openapi: '3.0.3',
-    paths: {},
-    'x-webhooks': { paid: { post: { summary: 'An order was paid' } } },
-  });
-  expect(html).toContain('An order was paid');
-});

@@ -410,8 +410,8 @@ function shortestOf(pattern: string): number {
 
 /** Whether a pattern surely does not match a text: both are short and plain enough to be tried. */
 export function surelyMisses(pattern: string, tried: string): boolean {
-  const isPlain = pattern.length <= 1000 && pattern.replace(pieces, '') === '' && /^[ -~]{0,1000}$/.test(tried);
-  if (!isPlain || pattern.replace(/[^*+}]/g, '').length > 2) return false;
+  const mayBeTried = pattern.length <= 1000 && pattern.replace(pieces, '') === '' && /^[ -~]{0,1000}$/.test(tried);
+  if (!mayBeTried || pattern.replace(/[^*+}]/g, '').length > 2) return false;
   try {
     return !new RegExp(pattern).test(tried);
   } catch {
