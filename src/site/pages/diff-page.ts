@@ -302,7 +302,8 @@ export function bothSides(operation: string, changes: readonly Change[], before:
 /** The lines of two texts in pairs: what is the same, and between that what was there beside what is there now. */
 function pair(old: readonly string[], now: readonly string[]): SideRow[] {
   const rows: SideRow[] = [];
-  for (const [kind, line] of diff(now, old)) {
+  // It throws for two empty lists.
+  for (const [kind, line] of old.length + now.length === 0 ? [] : diff(now, old)) {
     const side = kind === 1 ? 'after' : 'before';
     const from = rows.findLastIndex(({ isChanged }) => !isChanged) + 1;
     const other = kind === 0 ? undefined : rows.slice(from).find((row) => row[side] === null);

@@ -73,3 +73,8 @@ test('what changed stands beside what was there, between the lines that are the 
     [null, 'new', true],
   ]);
 });
+
+test('a part that says nothing on either side, of which Node makes no difference, is not shown', () => {
+  const [before, after] = [partsIn('### A'), partsIn('### A')];
+  expect(bothSides('', [change('/$defs/A', '/$defs/A')], before, after)).toEqual([]);
+});
