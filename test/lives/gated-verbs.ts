@@ -499,7 +499,7 @@ export const readGated = (life: Life): Promise<string[]> => faultsOfPublished(li
 /** The first push. */
 export function beginGated(life: Life): void {
   const { gated } = life;
-  for (const title of ['pay', 'ship']) {
+  for (const title of ['bill', 'ship']) {
     gated.tree.files.set(`${title}.json`, firstContract(title));
     gated.tree.entries.set(`${title}.json`, { slug: title, approval: true, isTagged: false });
     add(gated.hosted, title, [title]);
