@@ -7,7 +7,7 @@ import { receiveHook } from '../../src/sync/receive-hook.ts';
 import { keyOf } from './approval-verbs.ts';
 import type { Draw } from './draw.ts';
 import { breaksOf, contractIn, copyOf, editNames, edits, firstContract, mergeTrees, textsOf, type Contract, type Tree } from './gated-model.ts'; // prettier-ignore
-import type { Life, Plan, Verbs } from './life.ts';
+import { syncAll, type Life, type Plan, type Verbs } from './life.ts';
 import { versionBefore } from './model.ts';
 
 /** A pull request: its commits, and what they touched. */
@@ -146,6 +146,8 @@ function publishes(life: Life, draw: Draw, says: string, before: Tree): Plan {
   const writes = draw.number(12);
   return {
     says: ends === 'sync' ? says : `${says} (${ends})`,
+    // It looks at every repository.
+    ...(ends === 'restart' && { touches: syncAll(life) }),
     expected: { faults: [], lines: [] },
     async ask() {
       const logged = world.documents.length;
