@@ -7,6 +7,9 @@ import { commandCodes, type CommandCode } from '../../src/cli/manage/command-cod
 import { createProgram } from '../../src/cli/program.ts';
 import { describedField, describedParameter } from '../../src/server/v1/described-field.ts';
 import { description } from '../server/v1/described.ts';
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { runHere } from './in-process.ts';
 
 interface Plain {
@@ -64,4 +67,37 @@ test('all that is given is sent, and nothing else', async () => {
 test('an unknown type of event is refused before anybody is asked', async () => {
   const { code, stderr } = await runHere(['webhooks', 'create', 'https://ci.test/hook', '--event', 'version.gone']);
   expect([code, stderr]).toEqual([2, expect.stringContaining('Allowed choices are version.published,')]);
+});
+
+test.each(['', ' ', ','])(
+  'an option that is empty (%j) asks nobody: a key for nothing is not one for all',
+  async (empty) => {
+    const asked: string[] = [];
+    await using server = createServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      response.end(JSON.stringify({ organization: 'acme', id: '1', secret: 's' }));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const registry = ['--registry', `http://127.0.0.1:${(server.address() as AddressInfo).port}`];
+    for (const words of [
+      ['keys', 'create', '--name', 'ci', '--scope', 'read', '--resource', empty],
+      ['keys', 'create', '--name', 'ci', '--scope', 'read', '--resource', 'apis/a', empty],
+      ['organizations', 'give', '--group', 'g', '--scope', 'read', '--resource', empty],
+      ['webhooks', 'create', 'https://ci.test/hook', '--resource', empty],
+    ]) {
+      const { code, stderr } = await runHere([...words, ...registry], { env: { STELE_KEY: 'k' } });
+      expect([code, stderr], words.join(' ')).toEqual([2, expect.stringContaining('--resource is empty')]);
+    }
+    expect(asked.filter((each) => each.startsWith('POST'))).toEqual([]);
+  },
+);
+
+test('a name that no path can have is not there, also in a data folder', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'stele-names-'));
+  const here = ['--data', join(folder.path, 'data'), '--org', 'stele'];
+  await runHere(['keys', 'create', '--name', 'first', '--scope', 'admin', ...here]);
+  for (const id of ['a/b', 'a'.repeat(3000)]) {
+    const { code, stderr } = await runHere(['keys', 'revoke', id, ...here]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('The data folder has no keys/')]);
+  }
 });

@@ -22,7 +22,13 @@ export async function workHere<T>(
   const routes = createRoutes(ownDescription().operations);
   const client = askingWith(org, async (method, target, sent) => {
     const [path, query] = target.split('?') as [string, string?];
-    const { route, values } = matchRoute(routes, path)!;
+    const missing = () => {
+      const name = path.split('/').slice(2, 4).map(decodeURIComponent).join('/');
+      return new RegistryError('not_found', `The data folder has no ${name} of ${org}.`);
+    };
+    const found = matchRoute(routes, path);
+    if (found === null) throw missing();
+    const { route, values } = found;
     const asker = {
       principal: { kind: 'operator', id: operator.actor.slice('operator:'.length) },
       org,
@@ -41,9 +47,7 @@ export async function workHere<T>(
     const operation = route.operations.get(method.toLowerCase())!;
     const { body } = await operations.perform(operation, asker, asked).catch((error: unknown) => {
       // The operator may read everything, so it is not there.
-      if (!isRegistryError(error, 'not_found') || error.message !== nothingHere) throw error;
-      const name = path.split('/').slice(2, 4).join('/');
-      throw new RegistryError('not_found', `The data folder has no ${name} of ${org}.`);
+      throw isRegistryError(error, 'not_found') && error.message === nothingHere ? missing() : error;
     });
     return (body ?? {}) as Record<string, unknown>;
   });

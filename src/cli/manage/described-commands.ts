@@ -149,12 +149,18 @@ async function run(
   }
 }
 
-/** What was written, by what it becomes. */
+/**
+ * What was written, by what it becomes. Throws `malformed` for an option without a text: in a form it would mean what is
+ * usual, such as all resources.
+ */
 function typedIn(given: Given, inputs: readonly Input[]): Typed {
   return Object.fromEntries(
     inputs.map(({ key, part }) => {
       const value = given[part instanceof Option ? part.attributeName() : part.name()];
-      return [key, [value ?? []].flat().map(String)];
+      const texts = [value ?? []].flat().map(String);
+      if (part instanceof Option && texts.some((text) => /^[\s,]*$/.test(text)))
+        throw new RegistryError('malformed', `${part.long} is empty. Give it a value, or leave it out.`);
+      return [key, texts];
     }),
   );
 }
