@@ -37,7 +37,7 @@ interface PlainCommand {
   adds?: Readonly<Record<string, string | boolean>>;
   /** The line for the answer, or for each item of a list. `{a|b}`: the first that is there, or else the last word. */
   prints?: string;
-  /** What people are told then; of a list, if it is empty. */
+  /** A line on stderr after that; for a list, only if it is empty. */
   says?: string;
 }
 

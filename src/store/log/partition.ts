@@ -26,7 +26,7 @@ interface PartitionOptions extends Pick<RecordsOptions, 'now' | 'monotonic' | 'u
   changed: (name: string) => void;
   /** Called when a segment or a checkpoint cannot be written. The log itself is not affected. */
   failed: (error: unknown) => void;
-  /** What knows how far the log reached, and is told of each own append. */
+  /** Remembers how far the log reached. It is told of each append of this process. */
   heads: Pick<Heads, 'newest' | 'reached'>;
   /** Called with what goes on after the answer to an append: segments and checkpoints that are being written. */
   continuing: (work: Promise<void>) => void;
