@@ -150,15 +150,15 @@ async function run(
 }
 
 /**
- * What was written, by what it becomes. Throws `malformed` for an option without a text: in a form it would mean what is
- * usual, such as all resources.
+ * What was written, by what it becomes. Throws `malformed` for an empty option that may be left out: in a form, empty means
+ * what is usual, such as all resources.
  */
 function typedIn(given: Given, inputs: readonly Input[]): Typed {
   return Object.fromEntries(
-    inputs.map(({ key, part }) => {
+    inputs.map(({ key, part, field }) => {
       const value = given[part instanceof Option ? part.attributeName() : part.name()];
       const texts = [value ?? []].flat().map(String);
-      if (part instanceof Option && texts.some((text) => /^[\s,]*$/.test(text)))
+      if (part instanceof Option && !field?.isRequired && texts.some((text) => /^[\s,]*$/.test(text)))
         throw new RegistryError('malformed', `${part.long} is empty. Give it a value, or leave it out.`);
       return [key, texts];
     }),
