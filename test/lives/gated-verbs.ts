@@ -166,10 +166,11 @@ function publishes(life: Life, draw: Draw, says: string, before: Tree): Plan {
         world.errors.length = 0;
       }
       const { json } = await sync();
-      // A tag has a line of its own.
+      // A tag has a line of its own, also where its slug is given to another file.
       const isTagged = (name: string) => [...gated.tree.entries.values()].some((each) => each.isTagged && coordinateOf(each.slug) === name); // prettier-ignore
-      const documents = (json['documents'] ?? []) as { resource: string }[];
-      const lines = documents.map(({ resource }) => resource).filter((name) => !isTagged(name));
+      const documents = (json['documents'] ?? []) as { resource: string; detail: string | null }[];
+      const ofBranch = documents.filter(({ resource, detail }) => !detail?.startsWith('Tag ') && !isTagged(resource));
+      const lines = ofBranch.map(({ resource }) => resource);
       const faults = json['state'] === 'succeeded' ? [] : [`The sync ${JSON.stringify(json)}`];
       faults.push(...(await faultsOfDetached(life, before, { seen, logged, saved })));
       faults.push(...(await faultsOfPublished(life, gates)));
@@ -254,7 +255,9 @@ async function faultsOfPublished(life: Life, gates: ReadonlyMap<string, Resource
       faults.push(`${slug}@${label} breaks ${breaks.join()}, which nobody approved`);
     const isNew = gated.versions.get(slug)?.at(-1)?.contract.title !== contract.title;
     for (const [former, { connection, approval }] of isNew ? gates : []) {
-      const was = last(gated, former, label);
+      // Where an approval put another contract there, this one left it then.
+      const newest = gated.versions.get(former)?.at(-1);
+      const was = newest?.contract.title === contract.title ? last(gated, former, label) : null;
       const isLeft = connection !== null && fileOf(former) !== connection.path;
       if (former === slug || !isLeft || approval !== 'required' || was?.contract.title !== contract.title) continue;
       const lost = breaksOf(was.contract, contract);
