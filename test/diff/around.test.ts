@@ -505,6 +505,30 @@ describe('discriminators', () => {
       giving(either(null, 'Cat', 'Lion', 'Dog'), named({ Cat, Dog, Lion: one('roars') })),
       ['breaking response-body-one-of-added'],
     ],
+    [
+      'a union of two that loses one has the same discriminator',
+      two(either({ cat: 'Cat', dog: 'Dog' }, 'Cat', 'Dog'), { Cat, Dog }),
+      two(either({ cat: 'Cat' }, 'Cat'), { Cat }),
+      ['breaking request-body-one-of-removed'],
+    ],
+    [
+      'a union of one that gets another one',
+      two(either(null, 'Cat'), { Cat }),
+      two(either(null, 'Cat', 'Dog'), { Cat, Dog }),
+      ['safe request-body-one-of-added'],
+    ],
+    [
+      'subtypes that become the alternatives of a union were reached before',
+      giving(ref('Pet'), named({ Pet: pet(), Cat: child(['a']), Dog: child(['b']) })),
+      giving(either(null, 'Cat', 'Dog'), named({ Pet: pet(), Cat: child(['a']), Dog: child(['b']) })),
+      ['safe response-body-one-of-removed'],
+    ],
+    [
+      'a subtype that the only alternative does not reach',
+      taking(ref('Pet'), named({ Pet: pet(), Cat: child([]), Dog: child([]) })),
+      taking(either(null, 'Cat'), named({ Pet: pet(), Cat: child([]), Dog: child([]) })),
+      ['breaking request-body-discriminator-mapping-removed', 'safe request-property-added'],
+    ],
   ]);
 
   function swaggerPet(required: string[]): Json {

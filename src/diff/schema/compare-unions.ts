@@ -1,10 +1,18 @@
-import { compareDiscriminators, matchBranches, nameOfBranch, type Branch } from './match-branches.ts';
+import {
+  compareDiscriminators,
+  hasUnion,
+  matchBranches,
+  meantBy,
+  nameOfBranch,
+  type Branch,
+  type MatchedBranches,
+} from './match-branches.ts';
 import { isAny, isSameValue, widensValues } from './compare-values.ts';
 import { isRestriction } from './keywords.ts';
 import { areDisjoint, isWithin } from './overlap.ts';
 import { quote, report, rule, type CompareFurther, type Judgement, type Pair } from '../report.ts';
 import { viewOf, type SchemaView } from './read-schema.ts';
-import { coversTypes, flatten } from './schema-parts.ts';
+import { coversTypes, flatten, unionsIn, type Union } from './schema-parts.ts';
 import type { Side } from '../side.ts';
 import type { Both, Effect } from '../walk.ts';
 
@@ -22,19 +30,19 @@ interface Alternatives {
 
 /** Compares `oneOf` and `anyOf`: the branches that are the same schema, those added, those removed. */
 export function compareUnions(pair: Pair, { below, within }: CompareFurther): void {
-  const paired: [Branch, Branch][] = [];
+  const compared: MatchedBranches[] = [];
   const { before, after } = pair;
-  const [old, current] = [alternativesOf(before), alternativesOf(after)];
+  const [old, current] = [before, after].map(({ unions }) => unions.map((union) => readUnion(union, false))) as [Alternatives[], Alternatives[]]; // prettier-ignore
   for (let at = 0; at < Math.max(old.length, current.length); at++) {
     const [one, other] = [old[at] ?? loneBranch(before, after), current[at] ?? loneBranch(after, before)];
     if (one && other && (!one.isLone || isWhole(after)) && (!other.isLone || isWhole(before)))
-      paired.push(...compareUnion(pair, one, other, within));
+      compared.push(...compareUnion(pair, one, other, within));
     else if (other && !other.isLone)
       reportSole(pair, 'narrows', `${codeOf(other)}-set`, `must match one of the schemas of ${other.kind}`, other);
     else if (one && !one.isLone)
       reportSole(pair, 'widens', `${codeOf(one)}-unset`, `need not match a schema of ${one.kind} any more`, one);
   }
-  compareDiscriminators(pair, below, paired);
+  compareDiscriminators(pair, below, compared);
 }
 
 /** Reports a union that only one of the two schemas has. */
@@ -57,13 +65,8 @@ function reportSole(pair: Pair, effect: 'narrows' | 'widens', code: string, says
   report(pair, isMoot ? 'safe' : effect, code, says, { at: { before, after } });
 }
 
-function alternativesOf({ unions }: SchemaView): Alternatives[] {
-  return unions.map(({ kind, branches, pointer }) => ({
-    kind,
-    branches: branches.map((place) => ({ place, schema: [place] })),
-    pointer,
-    isLone: false,
-  }));
+function readUnion({ kind, branches, pointer }: Union, isLone: boolean): Alternatives {
+  return { kind, branches: branches.map((place) => ({ place, schema: [place] })), pointer, isLone };
 }
 
 /**
@@ -72,6 +75,8 @@ function alternativesOf({ unions }: SchemaView): Alternatives[] {
  */
 function loneBranch(view: SchemaView, { side, unions }: SchemaView): Alternatives | null {
   if (view.unions.length > 0 || !isConstrained(view)) return null;
+  const sole = soleUnion(view);
+  if (sole !== null) return readUnion(sole, true);
   const restricting = view.flat.parts.filter(({ value }) => Object.keys(value).some(isRestriction));
   const place = restricting[0] ?? view.flat.parts[0]!;
   // Null is no alternative of its own.
@@ -83,8 +88,22 @@ function loneBranch(view: SchemaView, { side, unions }: SchemaView): Alternative
   });
   if (types.length === 1 || (types.length > 1 && !isTyped))
     branches.splice(0, Infinity, { place, schema: view.schema });
+  // A discriminator reaches those that are made of it, too.
+  if (view.first('discriminator') !== null && !hasUnion(view))
+    branches.push(...meantBy(view).map((made) => ({ place: made, schema: [made] })));
   return { kind: 'oneOf', branches, pointer: place.pointer, isLone: true };
 }
+
+/** The union of one alternative that is all that a schema demands: what stands beside it belongs to no alternative. */
+function soleUnion({ side, schema, flat }: SchemaView): Union | null {
+  const outer = flat.parts[0]!;
+  const isWhole =
+    schema.length === 1 && !Object.keys(outer.value).some((key) => isRestriction(key) || holding.has(key));
+  const [union, ...others] = isWhole ? unionsIn(side, outer, false) : [];
+  return union?.branches.length === 1 && others.length === 0 ? union : null;
+}
+
+const holding = new Set(['$ref', '$dynamicRef', '$recursiveRef', 'allOf']);
 
 function isConstrained({ flat, keywords }: SchemaView): boolean {
   return flat.onlyNull !== null || [...keywords].some(isRestriction);
@@ -113,13 +132,12 @@ function isWhole(view: SchemaView): boolean {
   });
 }
 
-/** Returns the branches of both that are the same. */
 function compareUnion(
   pair: Pair,
   old: Alternatives,
   current: Alternatives,
   within: CompareFurther['within'],
-): [Branch, Branch][] {
+): MatchedBranches[] {
   const { before, after, walk, direction } = pair;
   const tooMany = `has more than ${maxBranches} alternatives, which are not compared`;
   if (old.branches.length > maxBranches || current.branches.length > maxBranches) {
@@ -159,7 +177,7 @@ function compareUnion(
       });
     }
   });
-  return matched.pairs;
+  return [matched];
 }
 
 /**

@@ -13,6 +13,9 @@ export interface Branch {
   schema: Schema;
 }
 
+/** Those that are the same in both documents, and those that only one of them has. */
+export type MatchedBranches = ReturnType<typeof matchBranches>;
+
 /** Finds which branch became which: by reference, equal text, title or shape, else one of those left. */
 export function matchBranches(before: Side, after: Side, old: readonly Branch[], current: readonly Branch[]) {
   const left = { before: [...old], after: [...current] };
@@ -120,9 +123,9 @@ interface Meaning {
 
 /**
  * Compares `discriminator`: the property that says which alternative is meant, and its values. Without
- * a union, they reach subtypes that nothing else refers to. `branches`: those of unions that were paired.
+ * a union, they reach subtypes that nothing else refers to. `compared`: what was said of unions.
  */
-export function compareDiscriminators(pair: Pair, below: Below, branches: readonly [Branch, Branch][]): void {
+export function compareDiscriminators(pair: Pair, below: Below, compared: readonly MatchedBranches[]): void {
   const [old, current] = [read(pair.before), read(pair.after)];
   if (old === null && current === null) return;
   const at = placesOf(pair, old, current);
@@ -134,15 +137,11 @@ export function compareDiscriminators(pair: Pair, below: Below, branches: readon
   const { walk } = pair;
   const isUnion = hasUnion(pair.before) || hasUnion(pair.after);
   // What a union says of an alternative that is new or gone is not said again.
-  const paired = [0, 1].map((side) => new Set(branches.map((both) => referenceName(both[side]!.place))));
-  const names = [old, current].map(
-    ({ values }, side) =>
-      new Set(
-        [...values].flatMap(([value, { isImplied }]) =>
-          isUnion && isImplied && !paired[side]!.has(value) ? [] : [JSON.stringify(value)],
-        ),
-      ),
-  );
+  const names = ([['removed', old], ['added', current]] as const).map(([way, { values }]) => {
+    const said = new Set(compared.flatMap((one) => one[way].map(({ place }) => referenceName(place))));
+    const others = [...values].filter(([, { written }]) => !said.has(schemaName(written)));
+    return new Set(others.map(([value]) => JSON.stringify(value)));
+  }); // prettier-ignore
   const known = (values: Discriminator['values']) => new Set([...values.keys()].map((value) => JSON.stringify(value)));
   reportLists(
     pair,
@@ -194,7 +193,7 @@ function read(view: SchemaView): Discriminator | null {
 }
 
 /** The schemas that a discriminator may mean: the alternatives of the unions, or else all that are made of the schema. */
-function meantBy(view: SchemaView): Place[] {
+export function meantBy(view: SchemaView): Place[] {
   const { side, flat } = view;
   if (hasUnion(view))
     return flat.parts.flatMap((part) => unionsIn(side, part, false).flatMap(({ branches }) => branches));
@@ -208,7 +207,7 @@ function meantBy(view: SchemaView): Place[] {
 }
 
 /** Whether a schema has alternatives, also one alone. */
-function hasUnion({ keywords }: SchemaView): boolean {
+export function hasUnion({ keywords }: SchemaView): boolean {
   return keywords.has('oneOf') || keywords.has('anyOf');
 }
 
