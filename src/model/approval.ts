@@ -102,7 +102,7 @@ export function decidersText(approvers: readonly string[], authors: readonly str
 /** Who decides where nobody else can be told from its authors. */
 export const operatorDecides = 'The operator decides, with stele approvals approve.';
 
-/** What an approval makes the latest version. Empty: an old record does not say. */
+/** What is the latest version after an approval. Empty: none is, or an old record does not say. */
 export function latestText(version: string, latest: string | null): string {
   if (latest === null) return '';
   return latest === version

@@ -10,8 +10,6 @@ import type { Ownership } from './ownership.ts';
 import type { Validation } from './problem.ts';
 import { highestInRange, latestOf, placeOfLabel, readerOf } from './label.ts';
 
-// Over 300 lines: the record of a resource and the functions that read it, which every room uses together.
-
 /** The status of a version. Stored apart from its bytes, which never change (design §7). */
 export type Status =
   | { state: 'active' }

@@ -787,7 +787,9 @@ describe('encodings', () => {
   const given = (encoding: Json) => api({ responses: { 200: { description: 'So.', content: { 'multipart/mixed': { schema: { type: 'object', properties }, encoding } } } } }); // prettier-ignore
   const url = 'application/x-www-form-urlencoded';
   const positions = (more: Json) => api({ requestBody: { content: { 'multipart/mixed': { schema: { type: 'array', prefixItems: [text], items: { type: 'object' } }, ...more } } } }, { openapi: '3.2.0' }); // prettier-ignore
-  const headed = (headers: Json) => form({ a: { headers } });
+  const headed = (headers: unknown) => form({ a: { headers } });
+  // OpenAPI has no headers there.
+  const stray = (more: Json) => api({ requestBody: { content: { 'multipart/form-data': { schema: { type: 'object', properties }, headers: { H: { required: true, schema: text } }, ...more } } } }); // prettier-ignore
   const code = 'request-body-encoding';
   run([
     ['a type that is usual', form({}), form({ a: { contentType: 'text/plain' }, list: { contentType: 'text/plain' }, object: { contentType: 'application/json' } }), []], // prettier-ignore
@@ -815,6 +817,8 @@ describe('encodings', () => {
     ['a position', positions({}), positions({ prefixEncoding: [{ contentType: 'text/csv' }] }), [`breaking ${code}-content-type-changed`]], // prettier-ignore
     ['a position as usual', positions({}), positions({ prefixEncoding: [{}], itemEncoding: { contentType: 'application/json' } }), []], // prettier-ignore
     ['the other positions', positions({}), positions({ itemEncoding: { contentType: 'text/csv' } }), [`breaking ${code}-content-type-changed`]], // prettier-ignore
+    ['headers of the body, where a part has no encoding', stray({}), stray({ encoding: { a: {} } }), []],
+    ['headers that are no map', headed([{ H: { schema: text } }]), headed('none'), []],
     ['an encoding within', form({}), form({ object: { encoding: { a: {} } } }), [`unknown ${code}-changed`]],
   ]);
 });
