@@ -67,12 +67,11 @@ export function textsOf({ files, entries }: Tree, count: number): Record<string,
   return { 'stele.yaml': settings, 'README.md': `Commit ${count}`, ...Object.fromEntries(all) };
 }
 
-/** What breaks between two contracts. */
+/** What breaks between two contracts. What another contract demands is of an operation that nobody used. */
 export function breaksOf(before: Contract, after: Contract): string[] {
   const gone = before.operations.filter((name) => !after.operations.includes(name));
   const demanded = after.demands.filter((name) => !before.demands.includes(name));
-  const whole = before.title === after.title ? [] : [`/${before.title}`];
-  return [...whole, ...gone, ...demanded];
+  return before.title === after.title ? [...gone, ...demanded] : [`/${before.title}`, ...gone];
 }
 
 /** An edit of a tree by one commit. Returns the titles of what it changed; none: it does not apply. */

@@ -451,18 +451,19 @@ export const gatedVerbs: Verbs = {
           );
           for (const item of items) faults.push(...whetherTheyMay(gated, item, who));
           const item = items[number % Math.max(1, items.length)];
-          if (item === undefined) return { faults, lines: [] };
-          const { status } = await world.call('POST', `/v1/approvals/${item.id}`, {
-            key,
-            body: { verdict, reason: 'A life.' },
-          });
-          if (status !== (item.mayDecide ? 200 : 403))
-            faults.push(`${who} may ${item.mayDecide ? '' : 'not '}decide: ${status}`);
-          const slug = item.resource.split('/').at(-1)!;
-          const contract = waiting(gated, slug, item);
-          const from = contract && last(gated, slug, item.version);
-          if (status === 200 && verdict === 'approved' && from)
-            gated.approved.push({ slug, breaks: breaksOf(from.contract, contract) });
+          if (item !== undefined) {
+            const { status } = await world.call('POST', `/v1/approvals/${item.id}`, {
+              key,
+              body: { verdict, reason: 'A life.' },
+            });
+            if (status !== (item.mayDecide ? 200 : 403))
+              faults.push(`${who} may ${item.mayDecide ? '' : 'not '}decide: ${status}`);
+            const slug = item.resource.split('/').at(-1)!;
+            const contract = waiting(gated, slug, item);
+            const from = contract && last(gated, slug, item.version);
+            if (status === 200 && verdict === 'approved' && from)
+              gated.approved.push({ slug, breaks: breaksOf(from.contract, contract) });
+          }
           const after = (await plan.ask()) as { faults: string[]; lines: string[] };
           return { faults: [...faults, ...after.faults], lines: after.lines };
         },
