@@ -2,12 +2,13 @@ import { RegistryError } from '../model/errors.ts';
 import { deleteWatch, addressOf, type PersonsWatch } from '../registry/keys/watches.ts';
 import type { Registry } from '../registry/registry.ts';
 import { openValue, sealValue } from '../registry/seal.ts';
-import type { Principal } from '../model/access.ts';
+import { isAllowed, type Principal } from '../model/access.ts';
 import { parseCoordinate } from '../model/address.ts';
-import { type Event, deliveryRef, type Attempt, type Delivery, dueFor } from '../model/event.ts';
+import { type Event, deliveryRef, eventTypeOf, type Attempt, type Delivery, dueFor } from '../model/event.ts';
 import { siteCoordinate, parseSite } from '../sites/model/documentation-site.ts';
 import { readerOf } from '../registry/keys/keys.ts';
-import { findReadable } from '../registry/readable.ts';
+import type { Name } from '../registry/lives.ts';
+import { findReadable, mayReadOrganization } from '../registry/readable.ts';
 import { beginAttempt, claimDelivery, finishDelivery } from './delivery.ts';
 import { readSecret } from '../config/environment.ts';
 import type { MailConfig } from '../config.ts';
@@ -61,7 +62,7 @@ export async function tryMail(
 
   const all = [claimed.delivery, ...waiting.filter((each) => each.event.id !== event)].map((each) => each.event);
   const reader = await readerOf(registry, actor);
-  const seen = await Promise.all(all.map((each) => mayRead(registry, reader, each)));
+  const seen = await Promise.all(all.map((each) => mayKnow(registry, reader, org, each)));
   const to = await addressOf(registry, actor);
   const events = all.filter((_, index) => to !== null && seen[index]);
   const ending = `${url}${unsubscribePath(registry, actor, id)}`;
@@ -89,13 +90,15 @@ async function dueDeliveries({ refs }: Registry, watch: PersonsWatch, now: numbe
   return due.sort((a, b) => (a.event.id < b.event.id ? -1 : 1));
 }
 
-/** Whether the person may read, as of now, what the event is about. */
-async function mayRead(registry: Registry, reader: Principal, { data }: Event): Promise<boolean> {
-  const named = String(data['coordinate']);
+/** Whether the person may know, as of now, what the event says. `org`: the organization whose event it is. */
+async function mayKnow(registry: Registry, reader: Principal, org: string, event: Event): Promise<boolean> {
+  const named = String(event.data['coordinate']);
   const site = parseSite(named);
-  if (site !== null) return (await findReadable(registry, reader, siteCoordinate(site))) !== null;
-  const parsed = parseCoordinate(named);
-  return parsed !== null && (await findReadable(registry, reader, parsed.coordinate)) !== null;
+  const resource = site === null ? parseCoordinate(named)?.coordinate : siteCoordinate(site);
+  if (resource === undefined || (await findReadable<Name>(registry, reader, resource)) === null) return false;
+  const type = eventTypeOf(event);
+  if (type === 'consumer.affected') return mayReadOrganization(reader, org);
+  return type !== 'approval.requested' || isAllowed(reader, 'publish', { org, resource });
 }
 
 /** Milliseconds for each step of SMTP. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openDeliveries } from '../../src/events/deliveries.ts';
 import { unsubscribe, unsubscribePath, sendMail } from '../../src/events/try-mail.ts';
 import { type Event, dueFor } from '../../src/model/event.ts';
@@ -10,7 +10,9 @@ import { createWatch, listWatches, type NewWatch } from '../../src/registry/keys
 import type { Registry } from '../../src/registry/registry.ts';
 import { openMailServer, type MailServer } from '../servers/smtp.ts';
 import { openApi } from '../server/v1/api.ts';
-import { createTestRegistry, publishVersion } from '../server/registry.ts';
+import { createTestRegistry, publishVersion, setStatus } from '../server/registry.ts';
+import { approvalsRef } from '../../src/model/approval.ts';
+import { reportConsumer } from '../../src/registry/graph/dependants.ts';
 
 const url = 'https://registry.test';
 const issuer = 'https://id.test';
@@ -115,6 +117,42 @@ test('what the person may not read when the mail is sent is not in it', async ()
   await takeRights(registry, 'acme', given.id, author);
   await deliver(registry);
   expect(server.mails.map(({ headers }) => headers.get('subject'))).toEqual(['@acme/apis/open@1.0.0 was published']);
+});
+
+describe('who may read a public contract, and no more, gets no mail', () => {
+  const pay = { org: 'acme', type: 'apis', slug: 'pay' } as const;
+  const scopes = ['read', 'publish'] as const;
+
+  test.each(scopes)('of a version that waits for approval: %s', async (scope) => {
+    const { registry } = await open();
+    await giveRights(registry, 'acme', { person: `${issuer}#ada`, scopes: [scope] }, author);
+    await publishVersion(registry, '@acme/apis/pay', '1.0.0');
+    await createWatch(registry, actor, watchOf({ resources: null, events: ['approval.requested'] }), author);
+    await registry.refs.update<unknown>(approvalsRef(pay), () => ({
+      value: { held: [{ id: 'one', source: 'upload' }], decisions: [] },
+      change: { ...author, action: 'hold' },
+    }));
+    await deliver(registry);
+    expect(server.mails.map(({ body }) => body.includes('/console/acme/approvals/one'))).toEqual(
+      scope === 'publish' ? [true] : [],
+    );
+  });
+
+  test.each(['acme', 'shop'])(
+    'of what affects consumers of an organization that they may not read: %s',
+    async (org) => {
+      const { registry } = await open();
+      const { version } = await publishVersion(registry, '@acme/apis/pay', '1.0.0');
+      const contract = { contract: '@acme/apis/pay', range: '^1', version: '1.0.0', digest: version.manifest };
+      await reportConsumer(registry, org, 'takeover', [contract], author);
+      await createWatch(registry, actor, watchOf({ org, resources: null, events: ['consumer.affected'] }), author);
+      const since = new Date().toISOString();
+      const ended = { state: 'deprecated', reason: 'Old', since } as const;
+      await setStatus(registry, '@acme/apis/pay', '1.0.0', ended);
+      await deliver(registry);
+      expect(server.mails.filter(({ body }) => body.includes('takeover'))).toHaveLength(org === 'acme' ? 1 : 0);
+    },
+  );
 });
 
 test('a watch on a hidden organization is answered exactly as one on an absent organization', async () => {

@@ -119,6 +119,25 @@ test('an organization is created without a restart, by one of two at a time, and
   ]);
 });
 
+test('an organization that has anything is there, so nobody else gets its name', async () => {
+  const { organizations: _groups, ...people } = login;
+  const registry = createTestRegistry({
+    login: { ...people, organizations: { staff: [{ organization: 'mapped', scopes: ['publish'] }] } },
+    trustedPublishing: [{ issuer: 'https://ci.test', repository: 'a/b', organization: 'trusted', scopes: ['publish'] }],
+  });
+  await createKey(registry, { org: 'keyed', name: 'k', scopes: ['admin'] }, author);
+  for (const org of ['sited', 'hooked', 'followed']) {
+    const kind = { sited: 'sites/sited/guide', hooked: 'webhooks/hooked/one', followed: 'repositories/followed/one' }[
+      org
+    ]!;
+    await registry.refs.update(kind, () => ({ value: { deployments: [] }, change: { ...author, action: 'make' } }));
+  }
+  const all = ['followed', 'hooked', 'keyed', 'mapped', 'sited', 'trusted'];
+  expect(await listOrganizations(registry)).toEqual(all);
+  for (const org of all)
+    await expect(createOrganization(registry, org, `${issuers.ours}#eve`, author)).rejects.toThrow('already');
+});
+
 test("a person's key loses what is taken back from the person", async () => {
   const registry = open();
   const given = await giveRights(registry, 'acme', { person: `${issuers.ours}#ada`, scopes: ['admin'] }, author);

@@ -1,3 +1,4 @@
+import { providersOf } from '../../config/login-config.ts';
 import { anonymous, cap, type Principal, isResourceGlob, scopes, type Grant } from '../../model/access.ts';
 import { insteadOf, RegistryError } from '../../model/errors.ts';
 import type { Reads } from '../../store/log/reads.ts';
@@ -309,8 +310,10 @@ export async function assertAdministered(
   left: Grant | null = null,
 ): Promise<void> {
   if (org === null || !administers(before) || (left !== null && administers(left))) return;
-  const others = (await rightsIn(registry, org)).filter((each) => each.id !== id && administers(each));
-  if (others.length > 0) return;
+  // Nobody signs in at a provider that is not configured (any more).
+  const issuers = providersOf(registry.config.login).map(({ issuer }) => issuer);
+  const all = (await rightsIn(registry, org)).filter(({ issuer }) => issuers.includes(issuer));
+  if (all.some((each) => each.id !== id && administers(each))) return;
   const keys = (await listKeys(registry, org)).filter((key) => isUsable(key, registry.expiryTime));
   const isKey = keys.some((key) => key.id === id);
   if (isKey && keys.some((key) => key.id !== id && administers(key))) return;

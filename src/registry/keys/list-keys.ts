@@ -18,6 +18,11 @@ export async function listKeys({ refs }: Pick<Registry, 'refs'>, holder: string)
   return [...keys].sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
 }
 
+/** The organizations that have or had a key. */
+export async function holdersOfKeys({ refs }: Pick<Registry, 'refs'>): Promise<string[]> {
+  return [...(await refs.projected(null, keysByHolder)).keys()].filter((holder) => !holder.startsWith('user:'));
+}
+
 /** How many keys of an organization are neither revoked nor expired. */
 export async function countLiveKeys(registry: Pick<Registry, 'refs' | 'expiryTime'>, org: string): Promise<number> {
   return (await listKeys(registry, org)).filter((key) => isUsable(key, registry.expiryTime)).length;

@@ -1,17 +1,21 @@
+import { providersOf } from '../../config/login-config.ts';
 import { organizationsOf, type Principal } from '../../model/access.ts';
 import { closest, RegistryError } from '../../model/errors.ts';
+import { holdersOfKeys } from '../keys/list-keys.ts';
 import type { Registry } from '../registry.ts';
 
-/** The organizations that are configured, were created, or have a resource, by name. */
+/** The organizations that the configuration names, were created, have a key, or ever had anything else, by name. */
 export async function listOrganizations({
   config,
   refs,
   answers,
 }: Pick<Registry, 'config' | 'refs' | 'answers'>): Promise<readonly string[]> {
   const list = async (): Promise<string[]> => {
-    const organizations = new Set(Object.keys(config.organizations));
-    for (const prefix of ['rights/', 'resources/'])
-      for await (const name of refs.list(prefix)) organizations.add(name.split('/')[1]!);
+    const granted = providersOf(config.login).flatMap((each) => Object.values(each.organizations ?? {}).flat());
+    const named = [...granted, ...config.trustedPublishing].map(({ organization }) => organization);
+    const organizations = new Set([...Object.keys(config.organizations), ...named, ...(await holdersOfKeys({ refs }))]);
+    for (const prefix of ['rights/', 'logs/@'])
+      for await (const name of refs.list(prefix)) organizations.add(name.slice(prefix.length));
     return [...organizations].toSorted();
   };
   return answers.answer('organizations', list, ({ length }) => length * 40);

@@ -21,10 +21,14 @@ import { answerNewKey, keyRecord } from './resource-records.ts';
 import type { Generation } from '../../store/records.ts';
 
 /** A key, under an ETag that counts its uses, too. */
-async function answerKey(registry: Registry, { value, generation }: Generation<Key>): Promise<Answer> {
+async function answerKey(registry: Registry, org: string, { value, generation }: Generation<Key>): Promise<Answer> {
   const lastUsedAt = await readKeyUse(registry, value.id);
-  return answerRecord(keyRecord(value, lastUsedAt), generation, lastUsedAt === null ? 0 : Date.parse(lastUsedAt));
+  const record = keyRecord(seenBy(org, value), lastUsedAt);
+  return answerRecord(record, generation, lastUsedAt === null ? 0 : Date.parse(lastUsedAt));
 }
+
+/** A key as an organization sees it: in which others a person's works is not its business. */
+const seenBy = (org: string, key: Key): Key => (key.organizations ? { ...key, organizations: [org] } : key);
 
 export const keyOperations = operationsAbout('organization', {
   async listKeys(call) {
@@ -32,7 +36,7 @@ export const keyOperations = operationsAbout('organization', {
     const ofPeople = (await personalKeysIn(registry, org)).map(({ key }) => key);
     return sendList(call, [...(await listKeys(registry, org)), ...ofPeople], {
       isShown: ({ name }) => matchesQuery(call, name),
-      describe: async (key) => keyRecord(key, await readKeyUse(registry, key.id)),
+      describe: async (key) => keyRecord(seenBy(org, key), await readKeyUse(registry, key.id)),
       keyOf: ({ id }) => id,
     });
   },
@@ -56,7 +60,7 @@ export const keyOperations = operationsAbout('organization', {
   async getKey({ registry, org, path }) {
     const stored = await registry.refs.read<Key>(keyRef(path['key']!));
     if (stored === null || (await allowedHere(registry, org, stored.value)) === null) throw absent();
-    return answerKey(registry, stored);
+    return answerKey(registry, org, stored);
   },
 
   async updateKey(call) {
@@ -66,7 +70,7 @@ export const keyOperations = operationsAbout('organization', {
       judge: (grant) => requireToHandOn(call, grant),
       last: query['last'] === true,
     });
-    return answerKey(registry, changed);
+    return answerKey(registry, org, changed);
   },
 
   async rotateKey(call) {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isAllowed, scopes, type Grant, type Principal, type Target } from '../../../src/model/access.ts';
 import { noteSignIn } from '../../../src/registry/keys/people.ts';
 import { giveRights } from '../../../src/registry/keys/change-rights.ts';
-import { createKey } from '../../../src/registry/keys/keys.ts';
+import { createKey, revokeKey } from '../../../src/registry/keys/keys.ts';
 import { createPersonalKey } from '../../../src/registry/keys/personal-keys.ts';
 import { createTestRegistry } from '../registry.ts';
 import { openApi, unlimited, type Api } from './api.ts';
@@ -119,6 +119,38 @@ test('the last administrator vanishes only when that is said', async () => {
   expect((await other.call('DELETE', `/v1/rights/${given.id}`)).status).toBe(409);
   expect((await other.call('DELETE', `/v1/rights/${given.id}?last=true`)).status).toBe(204);
   expect((await other.call('DELETE', `${path}?last=true`)).status).toBe(204);
+});
+
+test('rights of an identity provider that is not configured any more administer nothing', async () => {
+  const login = { issuer, clientId: 'stele', clientSecret: { env: 'NONE' }, sessionSecret: { env: 'NONE' } };
+  const before = createTestRegistry({ ...unlimited, organizations: { acme: {} }, login });
+  await giveRights(before, 'acme', { person: `${issuer}#ada`, scopes: ['admin'] }, author);
+  for (const now of [null, { ...login, issuer: 'https://other.test' }]) {
+    const { config } = createTestRegistry({ organizations: { acme: {} }, ...(now && { login: now }) });
+    const { key } = await createKey(before, { org: 'acme', name: 'k', scopes: ['admin'] }, author);
+    const last = revokeKey({ ...before, config }, 'acme', key.id, author);
+    await expect(last).rejects.toThrow('Nobody else administers @acme');
+    await revokeKey(before, 'acme', key.id, author);
+  }
+});
+
+test('a personal key is shown to an organization without the others in which it works', async () => {
+  const login = { issuer, clientId: 'stele', clientSecret: { env: 'NONE' }, sessionSecret: { env: 'NONE' } };
+  const registry = createTestRegistry({ ...unlimited, organizations: { acme: {}, takeover: {} }, login });
+  await using other = await openApi(registry);
+  const actor = `user:${issuer}#ada`;
+  for (const org of ['acme', 'takeover'])
+    await giveRights(registry, org, { person: `${issuer}#ada`, scopes: ['read'] }, author);
+  const signedInAt = registry.expiryTime().toISOString();
+  await noteSignIn(registry, ['acme', 'takeover'], { actor, name: 'Ada', groups: [], signedInAt });
+  const given = { name: 'k', scopes: ['read' as const], organizations: ['acme', 'takeover'] };
+  const { key, text } = await createPersonalKey(registry, actor, given, author);
+  const [one, all] = [await other.call('GET', `/v1/keys/${key.id}`), await other.call('GET', '/v1/keys')];
+  expect(one.json).toMatchObject({ person: `${issuer}#ada`, organizations: ['acme'] });
+  expect(one.text + all.text).not.toContain('takeover');
+  expect(
+    (await other.call('GET', '/v1/me/keys', { key: text, headers: { 'stele-organization': 'acme' } })).json,
+  ).toMatchObject({ items: [{ organizations: ['acme', 'takeover'] }] });
 });
 
 test('a key that expires, also one of a person, makes and replaces none that lives longer, unless it administers', async () => {
