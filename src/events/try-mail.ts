@@ -8,7 +8,7 @@ import { type Event, deliveryRef, eventTypeOf, type Attempt, type Delivery, dueF
 import { siteCoordinate, parseSite } from '../sites/model/documentation-site.ts';
 import { readerOf } from '../registry/keys/keys.ts';
 import type { Name } from '../registry/lives.ts';
-import { findReadable, mayReadOrganization } from '../registry/readable.ts';
+import { findReadable, mayRead, mayReadOrganization } from '../registry/readable.ts';
 import { beginAttempt, claimDelivery, finishDelivery } from './delivery.ts';
 import { readSecret } from '../config/environment.ts';
 import type { MailConfig } from '../config.ts';
@@ -90,6 +90,9 @@ async function dueDeliveries({ refs }: Registry, watch: PersonsWatch, now: numbe
   return due.sort((a, b) => (a.event.id < b.event.id ? -1 : 1));
 }
 
+/** What every reader of a resource or site learns. The rest is for its members, as on the page of one without a version. */
+const news = ['version.published', 'version.status-changed', 'latest.moved', 'visibility.changed', 'site.published'];
+
 /** Whether the person may know, as of now, what the event says. `org`: the organization whose event it is. */
 async function mayKnow(registry: Registry, reader: Principal, org: string, event: Event): Promise<boolean> {
   const named = String(event.data['coordinate']);
@@ -98,7 +101,8 @@ async function mayKnow(registry: Registry, reader: Principal, org: string, event
   if (resource === undefined || (await findReadable<Name>(registry, reader, resource)) === null) return false;
   const type = eventTypeOf(event);
   if (type === 'consumer.affected') return mayReadOrganization(reader, org);
-  return type !== 'approval.requested' || isAllowed(reader, 'publish', { org, resource });
+  if (type === 'approval.requested') return isAllowed(reader, 'publish', { org, resource });
+  return news.includes(type) || mayRead(reader, { ...resource, visibility: 'private' });
 }
 
 /** Milliseconds for each step of SMTP. */

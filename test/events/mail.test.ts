@@ -138,6 +138,22 @@ describe('who may read a public contract, and no more, gets no mail', () => {
     );
   });
 
+  test.each([true, false])('of what its source does: a member %s', async (isMember) => {
+    const { registry, given } = await open();
+    await publishVersion(registry, '@acme/apis/pay', '1.0.0');
+    const watch = watchOf({ resources: null, events: ['sync.failed', 'source.detached'] });
+    await createWatch(registry, actor, watch, author);
+    const document = { resource: '@acme/apis/pay', blobs: {}, detail: 'The address was not ready.' };
+    for (const outcome of ['rejected', 'detached'])
+      await registry.refs.update<unknown>('repositories/acme/one', () => ({
+        value: { url: 'https://git.test/acme/apis.git', documents: { 'pay.yaml': { ...document, outcome } } },
+        change: { ...author, action: 'sync' },
+      }));
+    if (!isMember) await takeRights(registry, 'acme', given.id, author);
+    await deliver(registry);
+    expect(server.mails.filter(({ body }) => body.includes('not ready'))).toHaveLength(isMember ? 2 : 0);
+  });
+
   test.each(['acme', 'shop'])(
     'of what affects consumers of an organization that they may not read: %s',
     async (org) => {
