@@ -3,7 +3,7 @@ import { forceColor, useProxies } from '../config/environment.ts';
 import { exitCodeOf } from './process-end.ts';
 import { complainError, complainJson } from './output.ts';
 import { createProgram } from './program.ts';
-import { isRegistryError, type ErrorCode, type RegistryError } from '../model/errors.ts';
+import { codeOf, isRegistryError, type ErrorCode, type RegistryError } from '../model/errors.ts';
 
 /** Runs a command line (without the program's name) and prints errors. Returns the exit code. */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
@@ -37,9 +37,14 @@ function describe(
   if (isRegistryError(error))
     return { code: error.code, detail: error.message, problems: error.problems, extra: error.extra };
   if (error instanceof CommanderError) return { code: 'malformed', detail: usageFault(error), ...none };
+  if (diskFault.test(codeOf(error)))
+    return { code: 'malformed', detail: `A file cannot be read or written: ${(error as Error).message}.`, ...none };
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { code: 'internal', detail, ...none };
 }
+
+/** What the disk or its rights are to blame for, and not the program. */
+const diskFault = /^E(?:NOSPC|DQUOT|ROFS|ACCES|PERM|NOTDIR|ISDIR|LOOP|FBIG|IO)$/;
 
 function usageFault({ code, message }: CommanderError): string {
   return code === 'commander.help'

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { promises } from 'node:fs';
 import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
@@ -692,4 +693,31 @@ test('outdated and update have a row for each contract, whatever one version or 
   ]);
   expect(updated.stdout).toContain('updated schemas/money.json: @acme/schemas/money 1.4.0 → 1.5.0 (^1)');
   expect(updated.stdout).toContain('updated lost.json: @acme/schemas/money 1.4.0 → 1.5.0 (^1)');
+});
+
+test('a pipe in place of a file has a row of its own, and outdated waits for nobody to write into it', async () => {
+  const one = await consumerOfMoney();
+  await one.run(`add @acme/apis/pay@1.0.0 --as pay.json --registry ${world.registry}`);
+  await rm(one.file('pay.json'));
+  execFileSync('mkfifo', [one.file('pay.json')]);
+  const { code, stdout } = await one.run('outdated');
+  expect([code, stdout]).toEqual([2, expect.stringMatching(/pay .*not known: pay\.json is not a file/)]);
+  expect(stdout).toMatch(/@acme\/schemas\/money {2}1\.4\.0 +1\.5\.0/);
+  execFileSync('mkfifo', [one.file('contracts.policy')]);
+  expect(await one.run('install --frozen')).toMatchObject({ code: 2, stderr: expect.stringContaining('not a file') });
+});
+
+test('the key goes to no other registry of the same host', async () => {
+  const keys = new Set<string>();
+  await using host = await listen((request, response) => {
+    const [, place] = request.url!.split('/');
+    if (request.headers.authorization) keys.add(place!);
+    void forward(world.registry, request.url!.slice(place!.length + 1), response);
+  });
+  const one = await consumer();
+  const env = { STELE_KEY: 'stele_key', STELE_REGISTRY: `${host.url}/ours/` };
+  await one.run('add @acme/apis/pay@1.0.0 --as ours.json', { env });
+  await one.run(`add @acme/schemas/money@1.4.0 --as theirs.json --registry ${host.url}/theirs`);
+  expect(await one.run('outdated', { env })).toMatchObject({ code: 0 });
+  expect(keys).toEqual(new Set(['ours']));
 });

@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -293,6 +293,24 @@ test('another key, a log that is gone and a head that nobody signed are refused'
   change = (path, body) =>
     path.endsWith('?proof') ? Buffer.from(String(body).replace(/^(index \d+\n)(.)/m, other)) : body;
   expect((await one.add('money')).code).toBe(1);
+});
+
+test('what was seen of the log and cannot be kept or read is told, and nothing is written', async () => {
+  const one = await consumer();
+  await writeFile(one.file('taken'), '');
+  const add = (env: Record<string, string>) =>
+    one.run(`add @acme/schemas/money --as money.json --registry ${front.url}`, { env });
+  expect(await add({ XDG_CACHE_HOME: one.file('taken') })).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/taken\/stele\/logs\/\w+\.json cannot be written \(ENOTDIR\)/),
+  });
+  await one.add('rate');
+  const [name] = await readdir(join(one.cache, 'stele/logs'));
+  const memory = join(one.cache, 'stele/logs', name!);
+  await rm(memory);
+  await mkdir(memory);
+  expect(await one.add('money')).toMatchObject({ code: 2, stderr: expect.stringContaining('EISDIR') });
+  await expect(one.text('money.json')).rejects.toThrow('ENOENT');
 });
 
 test('a policy asks for witnesses', async () => {

@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { digestOf, hexOf } from '../../model/digest.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { placeOfLabel } from '../../model/label.ts';
@@ -29,6 +27,7 @@ import { type OpenLock, readTreeFile } from './open-lock.ts';
 
 /** Beside `contracts.lock`: which logs and witnesses its contracts must have. */
 const policyName = 'contracts.policy';
+const maxPolicyBytes = 2 ** 20;
 
 interface CheckOptions {
   /** The registry that gets the key. */
@@ -133,12 +132,8 @@ async function prove(log: CheckedPublicLog, source: ContractSource, contract: Lo
 }
 
 async function readPolicy(folder: string): Promise<WitnessPolicy | null> {
-  const file = join(folder, policyName);
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
-    throw new RegistryError('malformed', `${file} cannot be read: ${error.message}`);
-  });
-  return text === null ? null : parsePolicy(text, policyName);
+  const bytes = await readTreeFile(folder, policyName, maxPolicyBytes);
+  return bytes === null ? null : parsePolicy(String(bytes), policyName);
 }
 
 /** Compares two versions of a contract. */

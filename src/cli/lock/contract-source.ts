@@ -17,8 +17,8 @@ import type { LockedContract } from '../../model/lock.ts';
 import { readAnswerBody } from '../check/fetch-document.ts';
 import { savedKeyOf, refuseUnreachable } from '../registry-client.ts';
 import { selectVersion, type Status, type Version } from '../../model/resource.ts';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readTreeFile } from './open-lock.ts';
 import { openFolderCache, type Cache } from '../../store/cache.ts';
 
 /** The most bytes of a document, of anything else, and pages of a list. */
@@ -57,7 +57,7 @@ export type ContractSource = ReturnType<typeof openContractSource>;
 export function openContractSource(url: string, trusted: string | undefined) {
   const { origin } = new URL(url);
   const { key: given } = readEnvironment();
-  const isTrusted = trusted !== undefined && URL.parse(trusted)?.origin === origin;
+  const isTrusted = trusted !== undefined && hrefOf(trusted) === hrefOf(url);
   const key = (isTrusted && given) || savedKeyOf(url)?.key;
   const credential = key ? { authorization: `Bearer ${key}` } : {};
   const advice = isTrusted ? 'set STELE_KEY to a key that may read it' : `set STELE_KEY, and STELE_REGISTRY to ${url}`;
@@ -237,6 +237,9 @@ export function openContractSource(url: string, trusted: string | undefined) {
   };
 }
 
+/** Two registries may have one origin, each with a path of its own. */
+const hrefOf = (url: string): string | undefined => URL.parse(url)?.href.replace(/\/+$/, '');
+
 function fail(error: RegistryError): never {
   throw error;
 }
@@ -326,7 +329,8 @@ export async function contractBytes(
   folder: string | null = null,
 ): Promise<Uint8Array> {
   const { path, version, registry, sha256 } = entry;
-  const there = folder === null ? null : await readFile(join(folder, path)).catch(() => null);
+  const reading = folder === null ? null : readTreeFile(folder, path, maxDocumentBytes);
+  const there = await Promise.resolve(reading).catch(insteadOf('malformed', null));
   if (there !== null && hexOf(digestOf(there)) === sha256) return there;
   const source = openContractSource(registry, trusted);
   const fetched = async () =>

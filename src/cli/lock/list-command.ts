@@ -68,13 +68,19 @@ export function outdatedCommand(): Command {
           const all: Row[] = [];
           for (const entry of entries) {
             say(`Comparing ${entry.contract}: ${all.length + 1} of ${entries.length}`);
-            const unknown = { ...entry, inRange: null, beyond: null };
             // Each contract has its own row: a problem with one does not stop the others.
-            const examined = await examine(lock.folder, entry, compare).catch((error: unknown): Outdated => ({
-              ...unknown,
-              status: { state: 'unknown', problem: noteProblem(error) },
+            const examined = fileStateOf(lock, entry).then(async (file) => ({
+              ...(await examine(lock.folder, entry, compare)),
+              file,
             }));
-            all.push({ ...examined, file: await fileStateOf(lock, entry) });
+            const unknown = (error: unknown): Row => ({
+              ...entry,
+              status: { state: 'unknown', problem: noteProblem(error) },
+              inRange: null,
+              beyond: null,
+              file: 'ok',
+            });
+            all.push(await examined.catch(unknown));
           }
           return all;
         }),

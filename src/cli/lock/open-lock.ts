@@ -113,7 +113,8 @@ function notPlain(path: string, status: Stats, part = path): RegistryError {
   return new RegistryError('malformed', `${part === path ? '' : `${path}: `}${part} is ${what}. ${instead}`);
 }
 
-function unwritable(path: string, cause: unknown): RegistryError {
+/** The error for a file that the system does not let a command write. */
+export function unwritable(path: string, cause: unknown): RegistryError {
   const { code } = cause as NodeJS.ErrnoException;
   const advice = 'Make it writable, and run the command again.';
   return new RegistryError('malformed', `${path} cannot be written (${code}). ${advice}`, { cause });

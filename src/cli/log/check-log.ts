@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { ignoring, isRegistryError, RegistryError } from '../../model/errors.ts';
 import {
   formatProof,
   parseCheckpoint,
@@ -31,6 +31,7 @@ import { dirname, join } from 'node:path';
 import { userCacheFolder } from '../../config/environment.ts';
 import { digestOf, hexOf } from '../../model/digest.ts';
 import { isObject, parseJson } from '../../model/json.ts';
+import { unwritable } from '../lock/open-lock.ts';
 
 /** Reads a file of a registry; null: there is none. */
 export type ReadFile = (path: string) => Promise<Uint8Array | null>;
@@ -273,8 +274,8 @@ export function readLogState(registry: string): LogState | null {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
-  } catch {
-    return null;
+  } catch (error) {
+    return ignoring('ENOENT', 'ENOTDIR')(error);
   }
   const state = parseJson(text);
   if (isObject(state) && typeof state['key'] === 'string' && typeof state['checkpoint'] === 'string')
@@ -288,10 +289,14 @@ export function readLogState(registry: string): LogState | null {
 /** Remembers what was seen of a registry's log. */
 function writeLogState(registry: string, state: LogState): void {
   const file = logStateFile(registry);
-  mkdirSync(dirname(file), { recursive: true });
   const temporary = `${file}.${process.pid}`;
-  writeFileSync(temporary, `${JSON.stringify(state)}\n`);
-  renameSync(temporary, file);
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(temporary, `${JSON.stringify(state)}\n`);
+    renameSync(temporary, file);
+  } catch (cause) {
+    throw unwritable(file, cause);
+  }
 }
 
 /** The keys that may have signed what was kept, the present one first. */
