@@ -1,8 +1,9 @@
-import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, normalize } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { readSwaggerHubAccess } from '../../config/environment.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { refuseUnreachable } from '../registry-client.ts';
 import { slugFrom } from '../../model/address.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -34,7 +35,12 @@ const exportReaders: Readonly<Record<string, (from: string) => OldVersion[] | Pr
   /** `catalog-info.yaml` files with definitions in them. */
   backstage: readBackstage,
   /** An owner, or one API of an owner, of SwaggerHub. */
-  swaggerhub: readSwaggerHub,
+  swaggerhub: (wanted) =>
+    readSwaggerHub(wanted).catch((error: unknown) => {
+      throw isRegistryError(error)
+        ? error
+        : new RegistryError('unreachable', `What SwaggerHub sent cannot be read: ${String(error)}.`);
+    }),
 };
 
 function fail(message: string): never {
@@ -61,6 +67,17 @@ function assertFolder(root: string): void {
   if (!existsSync(root)) fail(`The folder ${root} does not exist.`);
 }
 
+/** Makes something of a file of an export, which may be anybody's: no link leads out of it. */
+function fromFile<T>(root: string, path: string, read: (bytes: Buffer) => T): T {
+  try {
+    const file = join(realpathSync(root), path);
+    if (realpathSync(file) !== file || !statSync(file).isFile()) fail(`${path} is not a plain file.`);
+    return read(readFileSync(file));
+  } catch (error) {
+    return isRegistryError(error) ? fail(error.message) : fail(`${path} cannot be read: ${String(error)}.`);
+  }
+}
+
 function readFolder(root: string, versionOf: (path: string, bytes: Uint8Array) => string): OldVersion[] {
   assertFolder(root);
   const table = join(root, 'dates.tsv');
@@ -69,24 +86,25 @@ function readFolder(root: string, versionOf: (path: string, bytes: Uint8Array) =
   const absent = [...dates.keys()].find((path) => !existsSync(join(root, path)));
   if (absent !== undefined) fail(`${table} names ${absent}, which is not there.`);
   const paths = globSync('*/*', { cwd: root }).filter((path) => /\.(?:ya?ml|json)$/i.test(path));
-  return paths.map((path) => {
-    const stated = dates.get(path);
-    const date = stated === undefined ? statSync(join(root, path)).mtimeMs : Date.parse(stated);
-    if (Number.isNaN(date)) fail(`${table}: ${stated} is not a date. Use one such as 2025-01-31.`);
-    const bytes = readFileSync(join(root, path));
-    const ending = /\.json$/i.test(path) ? '.json' : '.yaml';
-    const title = dirname(path);
-    return { from: path, title, name: nameFrom(title), version: versionOf(path, bytes), ending, date, bytes };
-  });
+  return paths.map((path) =>
+    fromFile(root, path, (bytes) => {
+      const stated = dates.get(path);
+      const date = stated === undefined ? statSync(join(root, path)).mtimeMs : Date.parse(stated);
+      if (!(date >= 0)) fail(`${table}: ${stated} is not a date since 1970. Use one such as 2025-01-31.`);
+      const ending = /\.json$/i.test(path) ? '.json' : '.yaml';
+      const title = dirname(path);
+      return { from: path, title, name: nameFrom(title), version: versionOf(path, bytes), ending, date, bytes };
+    }),
+  );
 }
 
 function readApicurio(root: string): OldVersion[] {
   assertFolder(root);
-  const load = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8')) as JsonObject;
+  const load = (path: string) => fromFile(root, path, (bytes) => JSON.parse(String(bytes)) as JsonObject);
   const contents = new Map(
     globSync('content/*.Content.json', { cwd: root }).map((path) => {
       const data = path.replace(/\.json$/, '.data');
-      return [load(path)['contentId'], readFileSync(join(root, data))] as const;
+      return [load(path)['contentId'], fromFile(root, data, (bytes) => bytes)] as const;
     }),
   );
   return globSync('groups/*/artifacts/*/versions/*.ArtifactVersion.json', { cwd: root }).flatMap((path) => {
@@ -101,18 +119,21 @@ function readApicurio(root: string): OldVersion[] {
 
 function readBackstage(root: string): OldVersion[] {
   assertFolder(root);
-  return globSync('**/catalog-info.{yaml,yml}', { cwd: root }).flatMap((path) => {
-    const entities = parseAllDocuments(readFileSync(join(root, path), 'utf8')).map((each) => each.toJS() as unknown);
-    return entities.flatMap((entity) => {
-      if (!isObject(entity) || entity['kind'] !== 'API' || !isObject(entity['spec'])) return [];
-      const { definition } = entity['spec'];
-      if (typeof definition !== 'string') return [];
-      const bytes = Buffer.from(definition);
-      const title = String((entity['metadata'] as JsonObject)['name']);
-      const [name, date] = [nameFrom(title), statSync(join(root, path)).mtimeMs];
-      return [{ from: path, title, name, version: versionIn(bytes) ?? '1.0.0', ending: endingOf(bytes), date, bytes }];
-    });
-  });
+  return globSync('**/catalog-info.{yaml,yml}', { cwd: root }).flatMap((path) =>
+    fromFile(root, path, (text) => {
+      const entities = parseAllDocuments(String(text)).map((each) => each.toJS() as unknown);
+      return entities.flatMap((entity) => {
+        if (!isObject(entity) || entity['kind'] !== 'API' || !isObject(entity['spec'])) return [];
+        const { definition } = entity['spec'];
+        if (typeof definition !== 'string') return [];
+        const bytes = Buffer.from(definition);
+        const title = String((entity['metadata'] as JsonObject)['name']);
+        const [name, date] = [nameFrom(title), statSync(join(root, path)).mtimeMs];
+        const version = versionIn(bytes) ?? '1.0.0';
+        return [{ from: path, title, name, version, ending: endingOf(bytes), date, bytes }];
+      });
+    }),
+  );
 }
 
 /** What SwaggerHub says of an API or a version: each fact by its type. */
@@ -122,7 +143,7 @@ async function readSwaggerHub(wanted: string): Promise<OldVersion[]> {
   const { url, key } = readSwaggerHubAccess();
   async function ask(address: string, accept: string): Promise<Response> {
     const headers = { accept, ...(key && { authorization: key }) };
-    const response = await fetch(new URL(address, url), { headers });
+    const response = await fetch(new URL(address, url), { headers }).catch(refuseUnreachable(url));
     if (response.ok) return response;
     throw new RegistryError('unreachable', `SwaggerHub answers ${response.status} for ${address}.`);
   }

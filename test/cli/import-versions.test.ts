@@ -1,0 +1,62 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { runHere } from './in-process.ts';
+import { listen } from './lock-world.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'stele-export-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const document = '{"openapi": "3.1.0", "info": {"title": "Pay", "version": "1.0.0"}, "paths": {}}';
+
+function write(files: Readonly<Record<string, string>>): void {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+}
+
+const run = (kind: string, from: string, env: Record<string, string> = {}) =>
+  runHere(['import', '--from', kind, from, 'made'], { cwd: folder, env });
+
+write({
+  'secret.json': document,
+  'link/pay/1.0.0.json': document,
+  'pipe/pay/1.0.0.json': document,
+  'early/pay/1.0.0.json': document,
+  'early/dates.tsv': 'pay/1.0.0.json\t1960-01-01\n',
+  'yaml/pay/a.yaml': '{openapi: 3.1.0\n',
+  'apicurio/content/1.Content.json': '{',
+  'lost/content/1.Content.json': '{"contentId": 1}',
+  'backstage/catalog-info.yaml': 'kind: API\nspec: {definition: "openapi: 3.1.0"}\n',
+});
+symlinkSync(join(folder, 'secret.json'), join(folder, 'link/pay/2.0.0.json'));
+execFileSync('mkfifo', [join(folder, 'pipe/pay/2.0.0.json')]);
+
+test.each([
+  ['folder', 'link', 'pay/2.0.0.json is not a plain file.'],
+  ['folder', 'pipe', 'pay/2.0.0.json is not a plain file.'],
+  ['folder', 'early', '1960-01-01 is not a date since 1970.'],
+  ['documents', 'yaml', 'pay/a.yaml cannot be read: '],
+  ['apicurio', 'apicurio', 'content/1.Content.json cannot be read: '],
+  ['apicurio', 'lost', 'content/1.Content.data cannot be read: '],
+  ['backstage', 'backstage', 'catalog-info.yaml cannot be read: '],
+])('what is wrong in an export is told with its file, and nothing is made: %s, %s', async (kind, from, said) => {
+  expect(await run(kind, from)).toMatchObject({ code: 2, stderr: expect.stringContaining(said) });
+  expect(existsSync(join(folder, 'made'))).toBe(false);
+});
+
+test('a host that is no SwaggerHub, or is not there, is no bug', async () => {
+  const host = await listen((_request, response) => void response.end('<html>'));
+  expect(await run('swaggerhub', 'acme', { SWAGGERHUB_URL: host.url })).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('What SwaggerHub sent cannot be read'),
+  });
+  await host[Symbol.asyncDispose]();
+  expect(await run('swaggerhub', 'acme', { SWAGGERHUB_URL: host.url })).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('cannot be reached'),
+  });
+});
