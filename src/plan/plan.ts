@@ -107,7 +107,8 @@ export async function planAll(reading: Reading, moves: Moves = new Map()): Promi
   for (const resource of connected) {
     const { connection } = resource;
     const key = nameOf(resource);
-    const recorded = documentAt(repository, connection.path);
+    const left = connection.found ? repository.left?.[key] : undefined;
+    const recorded = documentAt(repository, connection.path) ?? left ?? null;
     // A published file that is missing is detached. It is not rejected.
     const isGone =
       !present.has(fileOf(connection)) &&

@@ -346,8 +346,10 @@ describe('following a repository', () => {
     const fields = events.map((each) => each.fields);
     expect(fields).toContainEqual(expect.objectContaining({ resource: '@acme/apis/old', outcome: 'detached' }));
     // Each is said once, and no more once it is published again.
-    source.push(url, { ...after, 'README.md': 'Hello.' });
-    expect((await sync()).documents).toEqual([]);
+    for (const more of [{ 'README.md': 'Hello.' }, { 'stele.yaml': 'resources: [' }, {}]) {
+      source.push(url, { ...after, ...more });
+      expect((await sync()).documents.filter(({ path }) => path !== 'stele.yaml')).toEqual([]);
+    }
     source.push(url, before);
     await sync();
     const back = await readConnection(registry, { ...resource, connection: resource.connection! });
