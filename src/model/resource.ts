@@ -139,6 +139,12 @@ export function findVersion({ versions }: Pick<Resource, 'versions'>, label: str
   return versions[placeOfLabel(versions, label)] ?? null;
 }
 
+/** The latest version; where there is none, the last that is not withdrawn. Null: there is none. */
+export function shownVersion({ versions, latest }: Pick<Resource, 'versions' | 'latest'>): Version | null {
+  const shown = latest === null ? null : findVersion({ versions }, latest);
+  return shown ?? versions.findLast(({ status }) => status.state !== 'withdrawn') ?? null;
+}
+
 /**
  * Resolves a selector: `exact` is false for a range, whose version the caller redirects to. An
  * exact label wins over a range with the same spelling. Null when nothing matches. Returns

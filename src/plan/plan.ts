@@ -10,7 +10,7 @@ import {
 import type { Digest } from '../model/digest.ts';
 import { fileOf } from '../model/artifact.ts';
 import { gateSettingsOf } from '../model/gate.ts';
-import { coordinateOf, nameOf, type Resource } from '../model/resource.ts';
+import { coordinateOf, nameOf, shownVersion, type Resource } from '../model/resource.ts';
 import type { SettingsSite } from '../compile/sandboxes.ts';
 import type { ReportedContract } from '../model/dependency.ts';
 import { contractsIn } from './locked-files.ts';
@@ -130,7 +130,7 @@ export async function planAll(reading: Reading, moves: Moves = new Map()): Promi
     const isIn = (file: string) => document !== undefined && fileOf(document) === file;
     if (connection.tags === null && isIn(fileOf(connection))) continue;
     if ((await policyOf(registry, resource)).approval !== 'required') continue;
-    const file = connection.tags === null ? fileOf(connection) : await lastFileOf(registry, resource);
+    const file = connection.tags === null ? fileOf(connection) : await shownFileOf(registry, resource);
     if (!isIn(file)) ended.push({ file, resource });
   }
   for (const [name, document] of planned) if (files.get(name) !== fileOf(document)) document.ended = ended;
@@ -148,10 +148,11 @@ export async function planAll(reading: Reading, moves: Moves = new Map()): Promi
   return { planned: [...planned.values()], connected: new Set(files.keys()), notes, isRefused, sites, contracts };
 }
 
-/** The file that a resource was published from: by tags, it is connected to another one before that one is published. */
-async function lastFileOf(registry: Registry, { connection, versions }: Connected): Promise<string> {
-  const last = versions.findLast(({ status }) => status.state !== 'withdrawn');
-  const published = last && (await readConfigOf(registry, last)).provenance;
+/** The file that its readers' version is from: by tags, a resource is connected to another one before that is published. */
+async function shownFileOf(registry: Registry, resource: Connected): Promise<string> {
+  const { connection } = resource;
+  const shown = shownVersion(resource);
+  const published = shown && (await readConfigOf(registry, shown)).provenance;
   return published?.repository === repositoryName(connection.repository) ? published.path : fileOf(connection);
 }
 

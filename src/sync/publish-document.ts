@@ -5,7 +5,7 @@ import { formatCoordinate } from '../model/address.ts';
 import { isRegistryError, RegistryError, type ErrorCode } from '../model/errors.ts';
 import { fileOf, viewInWords } from '../model/artifact.ts';
 import { decodeJson } from '../model/json.ts';
-import { coordinateOf, nameOf, type Resource } from '../model/resource.ts';
+import { coordinateOf, nameOf, shownVersion, type Resource } from '../model/resource.ts';
 import { bytesIn, type Compiled } from '../compile/compile.ts';
 import { documentOf, readObject } from '../registry/stored.ts';
 import { shareOf } from '../plan/find-twins.ts';
@@ -182,12 +182,12 @@ export async function assertNoWayPast(
   }
 }
 
-/** Whether a document has half of what a resource has published last. */
+/** Whether a document has half of what a resource shows its readers. */
 async function isAlike(registry: Registry, resource: Resource, { artifact }: Compiled): Promise<boolean> {
-  const last = resource.versions.findLast(({ status }) => status.state !== 'withdrawn');
-  if (last === undefined || artifact === null) return false;
-  const { digest } = await documentOf(registry, last);
-  const [was, now] = [await readObject(registry, digest, last.manifest), bytesIn(artifact, 'json')].map(linesOf);
+  const shown = shownVersion(resource);
+  if (shown === null || artifact === null) return false;
+  const { digest } = await documentOf(registry, shown);
+  const [was, now] = [await readObject(registry, digest, shown.manifest), bytesIn(artifact, 'json')].map(linesOf);
   return shareOf(was!, now!) >= 0.5;
 }
 

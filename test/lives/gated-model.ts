@@ -22,9 +22,17 @@ export interface Entry {
 export interface Tree {
   files: Map<string, Contract>;
   entries: Map<string, Entry>;
+  /** Whether nobody can read `stele.yaml`. */
+  isGarbled: boolean;
 }
 
-export const copyOf = ({ files, entries }: Tree): Tree => ({ files: new Map(files), entries: new Map(entries) });
+export const noTree = (): Tree => ({ files: new Map(), entries: new Map(), isGarbled: false });
+
+export const copyOf = ({ files, entries, isGarbled }: Tree): Tree => ({
+  files: new Map(files),
+  entries: new Map(entries),
+  isGarbled,
+});
 
 export const firstContract = (title: string): Contract => ({
   title,
@@ -54,7 +62,7 @@ export function contractIn(text: string): Contract {
   return { ...firstContract(info.title), version: info.version, operations, demands };
 }
 
-export function textsOf({ files, entries }: Tree, count: number): Record<string, string> {
+export function textsOf({ files, entries, isGarbled }: Tree, count: number): Record<string, string> {
   const lines = [...entries].map(([path, { slug, approval, isTagged }]) => {
     const gate = `approval: ${approval ? 'required' : 'none'}, compatibility: none`;
     return `  - { path: ${path}, slug: ${slug}, ${gate}${isTagged ? ", tags: 'v*'" : ''} }\n`;
@@ -63,7 +71,7 @@ export function textsOf({ files, entries }: Tree, count: number): Record<string,
     const schema = { type: 'object', required: contract.demands };
     return [[path, textOf(contract)] as const, [contract.part, JSON.stringify(schema)] as const];
   });
-  const settings = `discover: false\nresources:\n${lines.join('')}`;
+  const settings = `discover: false\nresources:\n${lines.join('')}${isGarbled ? 'resources: [\n' : ''}`;
   return { 'stele.yaml': settings, 'README.md': `Commit ${count}`, ...Object.fromEntries(all) };
 }
 
@@ -99,6 +107,12 @@ function move({ files, entries }: Tree, path: string, to: string): string[] {
 function say({ files, entries }: Tree, path: string, given: Partial<Entry>): string[] {
   entries.set(path, { ...entries.get(path)!, ...given });
   return [files.get(path)!.title];
+}
+
+function garble(tree: Tree, path: string, isGarbled: boolean): string[] {
+  if (tree.isGarbled === isGarbled) return [];
+  tree.isGarbled = isGarbled;
+  return [tree.files.get(path)!.title];
 }
 
 const nextSlug = ({ entries }: Tree, path: string, count: number) =>
@@ -176,6 +190,8 @@ export const edits: Readonly<Record<string, readonly [weight: number, edit: Edit
       return [tree.files.get(path)!.title];
     },
   ],
+  'garble the settings beside': [2, (tree, path) => garble(tree, path, true)],
+  'mend the settings beside': [6, (tree, path) => garble(tree, path, false)],
   'publish tags of': [1, (tree, path) => say(tree, path, { isTagged: true })],
   'publish the branch of': [1, (tree, path) => say(tree, path, { isTagged: false })],
 };
@@ -186,7 +202,7 @@ export const editNames = Object.entries(edits).flatMap(([name, [weight]]) =>
 
 /** A three-way merge by file. Null: both sides changed one. */
 export function mergeTrees(base: Tree, ours: Tree, theirs: Tree): Tree | null {
-  const merged = copyOf(ours);
+  const merged = { ...copyOf(ours), isGarbled: ours.isGarbled || theirs.isGarbled };
   for (const kind of ['files', 'entries'] as const) {
     const [before, own, other] = [base, ours, theirs].map((tree) => tree[kind] as Map<string, unknown>);
     for (const path of new Set([...before!.keys(), ...other!.keys()])) {

@@ -6,7 +6,7 @@ import type { Resource } from '../../src/model/resource.ts';
 import { receiveHook } from '../../src/sync/receive-hook.ts';
 import { keyOf } from './approval-verbs.ts';
 import type { Draw } from './draw.ts';
-import { breaksOf, contractIn, copyOf, editNames, edits, firstContract, mergeTrees, textsOf, type Contract, type Tree } from './gated-model.ts'; // prettier-ignore
+import { breaksOf, contractIn, copyOf, editNames, edits, firstContract, mergeTrees, noTree, textsOf, type Contract, type Tree } from './gated-model.ts'; // prettier-ignore
 import { syncAll, type Life, type Plan, type Verbs } from './life.ts';
 import { versionBefore } from './model.ts';
 
@@ -34,6 +34,8 @@ export interface Gated {
   id: string;
   tip: string;
   tree: Tree;
+  /** The newest whose `stele.yaml` could be read. */
+  read: Tree;
   /** What earlier pushes had. */
   past: Tree[];
   count: number;
@@ -56,7 +58,8 @@ export const noGated = (id: string): Gated => ({
   url: gatedUrl,
   id,
   tip: '',
-  tree: { files: new Map(), entries: new Map() },
+  tree: noTree(),
+  read: noTree(),
   past: [],
   count: 0,
   versions: new Map(),
@@ -101,7 +104,8 @@ function write(gated: Gated, life: Life, draw: Draw, on: { branch?: string; pare
     for (const each of who) people.add(each);
     // Who changes what the settings say of a file wrote nothing of it.
     for (const title of titles) add(wrote, title, isWritten(before, tree, title) ? who : []);
-    if (!isSame(before.entries, tree.entries)) for (const each of who) gated.settled.add(each);
+    if (!isSame(before.entries, tree.entries) || before.isGarbled !== tree.isGarbled)
+      for (const each of who) gated.settled.add(each);
     said.push(`${who.join(' and ')}: ${name} ${path}`);
     if (isSquashed && left > 1) continue;
     const by = isSquashed ? [...people] : who;
@@ -140,7 +144,7 @@ const isAbove = (slug: string, { versions }: Gated, label: string) => {
 const last = (gated: Gated, slug: string, label: string) => versionBefore(gated.versions.get(slug) ?? [], label);
 
 /** Publishes what the branch has, and compares all that came of it with what was promised. */
-function publishes(life: Life, draw: Draw, says: string, before: Tree): Plan {
+function publishes(life: Life, draw: Draw, says: string): Plan {
   const { gated, world } = life;
   const ends = draw.of(['sync', 'sync', 'sync', 'restart', 'killed'] as const);
   const writes = draw.number(12);
@@ -172,8 +176,9 @@ function publishes(life: Life, draw: Draw, says: string, before: Tree): Plan {
       const ofBranch = documents.filter(({ resource, detail }) => !detail?.startsWith('Tag ') && !isTagged(resource));
       const lines = ofBranch.map(({ resource }) => resource);
       const faults = json['state'] === 'succeeded' ? [] : [`The sync ${JSON.stringify(json)}`];
-      faults.push(...(await faultsOfDetached(life, before, { seen, logged, saved })));
+      faults.push(...(await faultsOfDetached(life, { seen, logged, saved })));
       faults.push(...(await faultsOfPublished(life, gates)));
+      if (!gated.tree.isGarbled) gated.read = copyOf(gated.tree);
       return { faults, lines: lines.filter((each, at) => lines.indexOf(each) !== at) };
     },
   };
@@ -204,12 +209,12 @@ async function savedChecks(life: Life): Promise<string[]> {
 /** Whatever stops being published is named in check, log and event, once. */
 async function faultsOfDetached(
   life: Life,
-  before: Tree,
   { seen, logged, saved }: { seen: number; logged: number; saved: readonly string[] },
 ): Promise<string[]> {
   const { gated, world } = life;
   const slugsOf = ({ entries }: Tree) => new Set([...entries.values()].map(({ slug }) => slug));
-  const ended = [...slugsOf(before).difference(slugsOf(gated.tree))].filter((slug) => gated.versions.has(slug));
+  const now = slugsOf(gated.tree.isGarbled ? gated.read : gated.tree);
+  const ended = [...slugsOf(gated.read).difference(now)].filter((slug) => gated.versions.has(slug));
   const wanted = ended.map(coordinateOf).sort().join();
   const history = (await generations(life)).filter(({ sequence }) => sequence >= seen).toReversed();
   const events = history.slice(1).flatMap((after, at) => eventsOfRepository({ url: '', before: history[at]!, after }));
@@ -285,7 +290,7 @@ async function faultsOfMissing(
   for (const [path, { slug, isTagged }] of gated.tree.entries) {
     const contract = gated.tree.files.get(path)!;
     const { title, version } = contract;
-    if (isTagged || !isAbove(slug, gated, version)) continue;
+    if (isTagged || gated.tree.isGarbled || !isAbove(slug, gated, version)) continue;
     const alike = [...gated.versions].filter(
       ([of, list]) => of !== slug && list.some((each) => each.contract.title === title),
     );
@@ -322,7 +327,6 @@ export const gatedVerbs: Verbs = {
     asks: ['syncRepository'],
     plan(life, draw) {
       const { gated } = life;
-      const before = copyOf(gated.tree);
       const tree = copyOf(gated.tree);
       const { wrote, said, commit } = write(gated, life, draw, {}, tree);
       if (commit === '') return null;
@@ -330,7 +334,7 @@ export const gatedVerbs: Verbs = {
       land(gated, tree, wrote);
       for (const [path, { isTagged }] of tree.entries)
         if (isTagged) life.world.source.tag(gatedUrl, `v${tree.files.get(path)!.version}`, commit);
-      return publishes(life, draw, `push ${said.join(', ')}`, before);
+      return publishes(life, draw, `push ${said.join(', ')}`);
     },
   },
   'revert what wants approval': {
@@ -350,7 +354,7 @@ export const gatedVerbs: Verbs = {
       for (const title of all) add(gated.touched, title, [...everybody, who]);
       gated.settled.add(who);
       land(gated, copyOf(tree), new Map());
-      return publishes(life, draw, `${who} goes back to an earlier push`, before);
+      return publishes(life, draw, `${who} goes back to an earlier push`);
     },
   },
   'open or update a pull request': {
@@ -407,7 +411,6 @@ export const gatedVerbs: Verbs = {
       gated.pull = null;
       if (how === 'close' || tree === null || tree.entries.size === 0)
         return { says: 'close it', ask: () => hook(life, pull, false), expected: 'closed' };
-      const before = copyOf(gated.tree);
       const authors = [...new Set([...pull.wrote.values()].flatMap((each) => [...each]))];
       const named = how === 'merge' ? [who] : [who, ...authors];
       const people = named.map((each) => ({ name: each, email: `${each}@acme.test` }));
@@ -416,7 +419,7 @@ export const gatedVerbs: Verbs = {
       gated.settled.add(who);
       for (const { title } of tree.files.values()) add(gated.touched, title, [who, ...authors]);
       land(gated, tree, pull.wrote, [who]);
-      const plan = publishes(life, draw, `${who}: ${how} it`, before);
+      const plan = publishes(life, draw, `${who}: ${how} it`);
       const isClosedFirst = draw.chance(0.5);
       return {
         ...plan,
@@ -437,7 +440,7 @@ export const gatedVerbs: Verbs = {
       const who = draw.of(crew);
       const verdict = draw.chance(0.85) ? 'approved' : 'rejected';
       const number = draw.number(1000);
-      const plan = publishes(life, draw, `${who}: ${verdict} one that waits`, copyOf(gated.tree));
+      const plan = publishes(life, draw, `${who}: ${verdict} one that waits`);
       return {
         ...plan,
         async ask() {
@@ -510,6 +513,7 @@ export function beginGated(life: Life): void {
     gated.tree.entries.set(`${title}.json`, { slug: title, approval: true, isTagged: false });
     add(gated.hosted, title, [title]);
   }
+  gated.read = copyOf(gated.tree);
   gated.tip = life.world.source.push(gatedUrl, textsOf(gated.tree, 0), {
     people: [{ name: 'zoe', email: 'zoe@acme.test' }],
   });

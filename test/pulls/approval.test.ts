@@ -805,6 +805,19 @@ describe('a file whose resource wants approval', () => {
     expect(await labels()).toEqual(['1.0.0']);
   });
 
+  test('leaves its slug to a decoy whose old tag is published there: it is not published under another', async () => {
+    const { registry, source, sync, labels } = await scene();
+    const stele = decoyed('pay.yaml').replace('slug: pay', 'slug: pay, tags: "v*"');
+    for (const more of ['1', '2']) {
+      const files = { 'stele.yaml': stele, 'pay.yaml': api('1.0.1', '/a'), 'decoy.yaml': decoy, [more]: '' };
+      source.tag(url, 'v0.1.0', source.push(url, files, { people: [ann, ann] }));
+      for (let time = 0; time < 2; time++) await sync();
+    }
+    expect(await labels()).toEqual(['1.0.0', '0.1.0']);
+    expect(await findResource(registry, pay)).toMatchObject({ latest: '1.0.0' });
+    expect(await findResource(registry, other)).toBeNull();
+  });
+
   test('changes its slug to that of a resource which another file had: it is not published there', async () => {
     const { registry, source, sync } = await scene();
     const both = `resources:\n  - { path: pay.yaml, approval: required }\n  - { path: decoy.yaml, slug: other }\n`;
