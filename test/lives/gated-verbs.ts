@@ -171,9 +171,11 @@ function publishes(life: Life, draw: Draw, says: string): Plan {
       }
       const { json } = await sync();
       // A tag has a line of its own, also where its slug is given to another file.
-      const isTagged = (name: string) => [...gated.tree.entries.values()].some((each) => each.isTagged && coordinateOf(each.slug) === name); // prettier-ignore
-      const documents = (json['documents'] ?? []) as { resource: string; detail: string | null }[];
-      const ofBranch = documents.filter(({ resource, detail }) => !detail?.startsWith('Tag ') && !isTagged(resource));
+      const tagged = new Set([...gated.tree.entries].flatMap(([path, { slug, isTagged }]) => isTagged ? [path, coordinateOf(slug)] : [])); // prettier-ignore
+      const documents = (json['documents'] ?? []) as { path: string; resource: string; detail: string | null }[];
+      const ofBranch = documents.filter(
+        ({ path, resource, detail }) => !detail?.startsWith('Tag ') && !tagged.has(path) && !tagged.has(resource),
+      );
       const lines = ofBranch.map(({ resource }) => resource);
       const faults = json['state'] === 'succeeded' ? [] : [`The sync ${JSON.stringify(json)}`];
       faults.push(...(await faultsOfDetached(life, { seen, logged, saved })));
@@ -245,6 +247,13 @@ async function faultsOfPublished(life: Life, gates: ReadonlyMap<string, Resource
       const { text } = await life.world.call('GET', `/@acme/apis/${slug}@${label}.json`, { key: life.admin });
       fresh.push({ slug, label, place: gated.count, text, contract: contractIn(text) });
     }
+  }
+  // versions.md: what a branch goes back to counts as published then.
+  for (const [path, { slug, isTagged }] of gated.tree.isGarbled ? [] : gated.tree.entries) {
+    const { part: _, note: __, ...now } = gated.tree.files.get(path)!;
+    const own = gated.versions.get(slug)?.find(({ label, contract: { part: ___, note: ____, ...was } }) => label === now.version && isSame([was], [now])); // prettier-ignore
+    const version = own && (await resourceOf(life, slug)).versions.find(({ label }) => label === own.label);
+    if (!isTagged && version?.returnedAfter !== undefined) own!.place = gated.count;
   }
   const wants = async (slug: string) => (gates.get(slug) ?? (await resourceOf(life, slug))).approval === 'required';
   const isApproved = (slug: string, breaks: readonly string[]) => {
