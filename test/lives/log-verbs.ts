@@ -50,6 +50,25 @@ export async function faultsOfLog(life: Life, node: Node): Promise<string[]> {
 
 /** What everybody can check, and those who have seen it. */
 export const logVerbs: Verbs = {
+  'fail to write the public log': {
+    weight: 4,
+    plan(life, draw) {
+      const writes = 1 + draw.number(3);
+      return {
+        says: `the first ${writes} writes of the public log fail`,
+        async ask() {
+          const node = life.world.nodes[life.world.turn]!;
+          const log = (await publicLogOf(node.registry))!;
+          node.stumble('tree/', writes);
+          for (let tries = 0; tries < writes; tries++) await log.update().catch(() => undefined);
+          node.stumble('tree/', 0);
+          // What failed is tried again, and is no fault by then.
+          return faultsOfLog(life, node);
+        },
+        expected: [],
+      };
+    },
+  },
   'read the public log': {
     weight: 5,
     plan(life, draw) {

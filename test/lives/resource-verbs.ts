@@ -136,10 +136,13 @@ export const resourceVerbs: Verbs = {
     weight: 4,
     asks: ['updateApi'],
     plan(life, draw) {
+      const isPinned = draw.chance(0.6);
+      const pinned = [...life.resources.values()].filter((each) => each.pinned !== null && each.deletedAt === null);
       const found = anyVersion(life, draw);
       if (found === null) return null;
-      const { resource, version } = found;
-      const isPinned = draw.chance(0.6);
+      const { version } = found;
+      // Half of what is unpinned has a pin, for what its latest is then.
+      const resource = (!isPinned && draw.chance(0.5) && draw.of(pinned)) || found.resource;
       const isOffered = version.status === 'active' || version.status === 'deprecated';
       if (isPinned && !isOffered) return null;
       resource.pinned = isPinned ? version.label : null;

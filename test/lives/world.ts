@@ -45,6 +45,8 @@ export interface Node {
   url: string;
   /** From so many writes on, nothing of it reaches the store. `isLast`: whether the last of them does. */
   die(writes: number, isLast: boolean): void;
+  /** So many writes of keys that begin so fail, and no other. */
+  stumble(prefix: string, writes: number): void;
   close(): Promise<void>;
 }
 
@@ -158,8 +160,9 @@ function renaming(source: Source, moved: ReadonlyMap<string, string>): Source {
 }
 
 /** A bucket as a process sees it that is killed. */
-function makeMortal(bucket: Bucket): { bucket: Bucket; die(writes: number, isLast: boolean): void } {
+function makeMortal(bucket: Bucket): Pick<Node, 'die' | 'stumble'> & { bucket: Bucket } {
   let left = Infinity;
+  let stumbling = { prefix: '', writes: 0 };
   let isLastDone = false;
   const assertAlive = (): void => {
     if (left < 0) throw new Error('This process was killed.');
@@ -179,10 +182,14 @@ function makeMortal(bucket: Bucket): { bucket: Bucket; die(writes: number, isLas
       get: (key) => read(() => bucket.get(key)),
       getPart: (key, start, end) => read(() => bucket.getPart(key, start, end)),
       list: (prefix, options) => read(() => bucket.list(prefix, options)),
-      putIfAbsent: (key, bytes) => write(() => bucket.putIfAbsent(key, bytes)),
+      async putIfAbsent(key, bytes) {
+        if (key.startsWith(stumbling.prefix) && stumbling.writes-- > 0) throw new Error('The disk is full.');
+        return write(() => bucket.putIfAbsent(key, bytes));
+      },
       delete: (key) => write(() => bucket.delete(key)),
       check: () => read(() => bucket.check()),
     },
+    stumble: (prefix, writes) => void (stumbling = { prefix, writes }),
     die(writes, isLast) {
       left = writes;
       isLastDone = isLast;
@@ -285,7 +292,8 @@ export async function openLifeWorld(seed: number, given: UserConfig): Promise<Li
         await queue.close();
         await listening.close(0);
       };
-      return { registry, queue, url: listening.url, die: mortal.die, close };
+      const { die, stumble } = mortal;
+      return { registry, queue, url: listening.url, die, stumble, close };
     },
     async replace(node) {
       await node.close();

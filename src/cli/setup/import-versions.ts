@@ -70,9 +70,9 @@ function assertFolder(root: string): void {
 /** Makes something of a file of an export, which may be anybody's: no link leads out of it. */
 function fromFile<T>(root: string, path: string, read: (bytes: Buffer) => T): T {
   try {
-    const file = join(realpathSync(root), path);
-    if (realpathSync(file) !== file || !statSync(file).isFile()) fail(`${path} is not a plain file.`);
-    return read(readFileSync(file));
+    const whole = join(realpathSync(root), path);
+    if (realpathSync(whole) !== whole || !statSync(whole).isFile()) fail(`${path} is not a plain file.`);
+    return read(readFileSync(whole));
   } catch (error) {
     return isRegistryError(error) ? fail(error.message) : fail(`${path} cannot be read: ${String(error)}.`);
   }
