@@ -64,8 +64,8 @@ const lasting: readonly ErrorCode[] = [
 /**
  * Performs a request once and returns the same answer to every repetition within 24 hours, across
  * all processes and their crashes. `perform` receives the author's `operation`. Throws
- * `idempotency_mismatch` if another request used the same key, and `conflict` with a `Retry-After`
- * while the first is still running.
+ * `idempotency_mismatch` if another request used the same key, or the same with another credential of the actor, and
+ * `conflict` with a `Retry-After` while the first is still running.
  */
 export async function performOnce<T>(
   registry: Registry,
@@ -96,7 +96,9 @@ async function performAs<T>(
   if (claimed.state === 'done') {
     // The changes that the answer describes may be lost.
     await registry.refs.assertReached(claimed.heads ?? []);
-    return { answer: settle<T>(JSON.parse(decrypt(cipherKey, claimed.sealed!)) as Ending), isReplay: true };
+    const ending = decrypt(cipherKey, claimed.sealed!);
+    if (ending === null) throw usedBefore('with another credential');
+    return { answer: settle<T>(JSON.parse(ending) as Ending), isReplay: true };
   }
 
   /**
@@ -149,12 +151,7 @@ async function claim(
       mine = null;
       const at = registry.now().getTime();
       const valid = current !== null && at - current.value.firstAt < lifetime ? current.value : null;
-      if (valid !== null && valid.request !== request) {
-        throw new RegistryError(
-          'idempotency_mismatch',
-          'This Idempotency-Key was already used for another request. Use a new key.',
-        );
-      }
+      if (valid !== null && valid.request !== request) throw usedBefore('for another request');
       if (valid?.state === 'done' || (valid?.state === 'running' && isRunning(registry, current!))) return null;
       mine = {
         ...worker,
@@ -176,6 +173,10 @@ async function claim(
     }
     await delay(100);
   }
+}
+
+function usedBefore(how: string): RegistryError {
+  return new RegistryError('idempotency_mismatch', `This Idempotency-Key was already used ${how}. Use a new key.`);
 }
 
 /**

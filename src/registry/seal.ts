@@ -30,7 +30,7 @@ export function openSecret(registry: Pick<Registry, 'config' | 'ownKey'>, stored
   if (stored.startsWith(plain)) return stored.slice(plain.length);
   const ownKey = registry.ownKey?.read() ?? null;
   for (const key of [...configuredKeys(registry), ...(ownKey === null ? [] : [keyOf(ownKey)])]) {
-    const secret = stored.startsWith(sealed) ? tryDecrypt(key, stored.slice(sealed.length)) : null;
+    const secret = stored.startsWith(sealed) ? decrypt(key, stored.slice(sealed.length)) : null;
     if (secret !== null) return secret;
   }
   throw new RegistryError('unavailable', unopened);
@@ -62,14 +62,6 @@ function keyOf(secret: string): Uint8Array {
   return deriveKey(secret, '', 'stele stored secrets');
 }
 
-function tryDecrypt(key: Uint8Array, text: string): string | null {
-  try {
-    return decrypt(key, text);
-  } catch {
-    return null;
-  }
-}
-
 const ephemeral = new WeakMap<Registry['randomBytes'], Uint8Array>();
 
 /**
@@ -84,7 +76,7 @@ export function sealValue(registry: Sealing, purpose: string, value: unknown): s
 /** Decrypts what `sealValue` returned for this purpose. Undefined for anything else. */
 export function openValue(registry: Sealing, purpose: string, sealedValue: string): unknown {
   for (const key of valueKeys(registry)) {
-    const opened = tryDecrypt(key, Buffer.from(sealedValue, 'base64url').toString('base64'));
+    const opened = decrypt(key, Buffer.from(sealedValue, 'base64url').toString('base64'));
     if (opened === null) continue;
     const [made, value] = JSON.parse(opened) as [string, unknown];
     if (made === purpose) return value;
@@ -136,10 +128,14 @@ export function encrypt({ randomBytes }: Pick<Registry, 'randomBytes'>, key: Uin
   return Buffer.concat([nonce, cipher.getAuthTag(), bytes]).toString('base64');
 }
 
-/** Decrypts what `encrypt` returned. Throws if the key is wrong or the bytes were changed. */
-export function decrypt(key: Uint8Array, encrypted: string): string {
+/** Decrypts what `encrypt` returned. Null if the key is wrong or the bytes were changed. */
+export function decrypt(key: Uint8Array, encrypted: string): string | null {
   const bytes = Buffer.from(encrypted, 'base64');
-  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 });
-  decipher.setAuthTag(bytes.subarray(12, 28));
-  return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString();
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 });
+    decipher.setAuthTag(bytes.subarray(12, 28));
+    return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString();
+  } catch {
+    return null;
+  }
 }

@@ -3,7 +3,9 @@ import { expect, test } from 'vitest';
 import { digestOf, hexOf } from '../../../src/model/digest.ts';
 import { RegistryError } from '../../../src/model/errors.ts';
 import { formatPrincipal } from '../../../src/model/access.ts';
+import { giveRights } from '../../../src/registry/keys/change-rights.ts';
 import { authenticateKey } from '../../../src/registry/keys/keys.ts';
+import { noteSignIn } from '../../../src/registry/keys/people.ts';
 import { watchingCommits } from '../../../src/store/refs.ts';
 import { performOnce } from '../../../src/registry/idempotency.ts';
 import { listAll } from '../../../src/store/bucket.ts';
@@ -12,6 +14,7 @@ import { createTestRegistry } from '../registry.ts';
 import { documentOf, openApi, unlimited, type Api } from './api.ts';
 
 const headers = { 'idempotency-key': '6f1e0c1a' };
+const author = { actor: 'operator:test', origin: null };
 const creation = { name: 'Pay', slug: 'pay' };
 
 async function labels(api: Api): Promise<unknown> {
@@ -83,6 +86,33 @@ test('a new key is repeated to whoever asked for it, and is hidden from those wh
     const text = Buffer.from((await registry.bucket.get(key))!).toString();
     expect(text.includes(secret) || text.includes(Buffer.from(secret).toString('base64').slice(0, -4))).toBe(false);
   }
+});
+
+test('an answer is for the credential that asked: another one of the same person, or in another form, is refused', async () => {
+  const secret = { env: 'NONE' };
+  const login = { issuer: 'https://id.test', clientId: 'x', clientSecret: secret, sessionSecret: secret };
+  const registry = createTestRegistry({ ...unlimited, login });
+  await using api = await openApi(registry);
+  await giveRights(registry, 'acme', { person: 'https://id.test#ada', scopes: ['admin'] }, author);
+  const person = 'user:https://id.test#ada';
+  await noteSignIn(registry, ['acme'], {
+    actor: person,
+    name: 'Ada',
+    groups: [],
+    signedInAt: new Date().toISOString(),
+  });
+  const [one, two] = [await api.makeKey({ org: null, person }), await api.makeKey({ org: null, person })];
+  const body = { name: 'ci', scopes: ['read'] };
+  const basic = { ...headers, authorization: `Basic ${Buffer.from(`x:${one}`).toString('base64')}` };
+  const answers = [
+    await api.call('POST', '/v1/keys', { key: one, body, headers }),
+    await api.call('POST', '/v1/keys', { key: two, body, headers }),
+    await api.call('POST', '/v1/keys', { body, headers: basic }),
+    await api.call('POST', '/v1/keys', { key: one, body, headers }),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([201, 422, 422, 201]);
+  expect(answers[1]!.json['detail']).toContain('with another credential');
+  expect(answers[3]!.text).toBe(answers[0]!.text);
 });
 
 test('after a crash in between, the repetition finds what was made', async () => {
