@@ -90,19 +90,27 @@ async function dueDeliveries({ refs }: Registry, watch: PersonsWatch, now: numbe
   return due.sort((a, b) => (a.event.id < b.event.id ? -1 : 1));
 }
 
-/** What every reader of a resource or site learns. The rest is for its members, as on the page of one without a version. */
-const news = ['version.published', 'version.status-changed', 'latest.moved', 'visibility.changed', 'site.published'];
+/** What every reader of a resource or site learns. The rest is for members, as on the page of one without a version. */
+const forReaders = [
+  'version.published',
+  'version.status-changed',
+  'latest.moved',
+  'visibility.changed',
+  'site.published',
+];
 
 /** Whether the person may know, as of now, what the event says. `org`: the organization whose event it is. */
 async function mayKnow(registry: Registry, reader: Principal, org: string, event: Event): Promise<boolean> {
   const named = String(event.data['coordinate']);
   const site = parseSite(named);
   const resource = site === null ? parseCoordinate(named)?.coordinate : siteCoordinate(site);
-  if (resource === undefined || (await findReadable<Name>(registry, reader, resource)) === null) return false;
+  const found = resource && (await findReadable<Name>(registry, reader, resource));
+  // Another site may have had the name.
+  if (!found || event.time < found.value.createdAt) return false;
   const type = eventTypeOf(event);
   if (type === 'consumer.affected') return mayReadOrganization(reader, org);
   if (type === 'approval.requested') return isAllowed(reader, 'publish', { org, resource });
-  return news.includes(type) || mayRead(reader, { ...resource, visibility: 'private' });
+  return forReaders.includes(type) || mayRead(reader, { ...resource, visibility: 'private' });
 }
 
 /** Milliseconds for each step of SMTP. */

@@ -12,6 +12,8 @@ import { openMailServer, type MailServer } from '../servers/smtp.ts';
 import { openApi } from '../server/v1/api.ts';
 import { createTestRegistry, publishVersion, setStatus } from '../server/registry.ts';
 import { approvalsRef } from '../../src/model/approval.ts';
+import { deleteRecord } from '../../src/registry/lives.ts';
+import { deploy, handbook, writeSite } from '../sites/server/site-world.ts';
 import { reportConsumer } from '../../src/registry/graph/dependants.ts';
 
 const url = 'https://registry.test';
@@ -136,6 +138,21 @@ describe('who may read a public contract, and no more, gets no mail', () => {
     expect(server.mails.map(({ body }) => body.includes('/console/acme/approvals/one'))).toEqual(
       scope === 'publish' ? [true] : [],
     );
+  });
+
+  test('of a private site whose name a public one has now', async () => {
+    const { registry, given } = await open();
+    await createWatch(registry, actor, watchOf({ resources: null, events: ['site.published'] }), author);
+    await writeSite(registry, { 'index.md': '# One' }, { visibility: 'private' });
+    await deploy(registry);
+    await deleteRecord(registry, { ...handbook, type: 'sites' }, author);
+    await writeSite(registry, { 'index.md': '# Two' });
+    await takeRights(registry, 'acme', given.id, author);
+    await deliver(registry);
+    expect(server.mails).toEqual([]);
+    await deploy(registry);
+    await deliver(registry);
+    expect(server.mails).toHaveLength(1);
   });
 
   test.each([true, false])('of what its source does: a member %s', async (isMember) => {
