@@ -227,11 +227,12 @@ export async function copyTree(from: Bucket, into: Bucket, { copied, damaged }: 
     const found = key === batchKey(position) ? await batchAt(from, position) : null;
     const fault = found === null ? 'It is missing.' : typeof found === 'string' ? found : null;
     const { bytes, next } = found as Stored;
+    // A run that is stopped is continued after its last batch.
+    for (const tile of fault === null ? next.full : []) await into.putIfAbsent(tile.key, tile.bytes);
     if (fault !== null || (await into.putIfAbsent(key, bytes)) === 'exists') {
       damaged(batchKey(position), fault ?? otherBatch);
       break;
     }
-    for (const tile of next.full) await into.putIfAbsent(tile.key, tile.bytes);
     copied(key, bytes.byteLength);
     ({ position } = next);
   }

@@ -171,6 +171,20 @@ describe('a damaged tree', () => {
     expect((await backup(registry, copy)).damages).toEqual([]);
   });
 
+  test('a copy that was stopped at any key of the log is completed by the next run', async () => {
+    const { bucket, registry } = await createSigned(0);
+    await assertFormat(bucket);
+    await fill(bucket);
+    const before = await treeOf(bucket);
+    for (const stopped of before.keys()) {
+      const copy = createMemoryBucket();
+      copy.fault('putIfAbsent', 'fail', { when: (key) => key === stopped });
+      await expect(backup(registry, copy)).rejects.toThrow();
+      expect(await backup(registry, copy)).toMatchObject({ damages: [] });
+      expect([stopped, await treeOf(copy)]).toEqual([stopped, before]);
+    }
+  });
+
   test('what a copy has is put back, and tiles are made again', async () => {
     const { bucket, registry, restart } = await createSigned(0);
     await assertFormat(bucket);
