@@ -179,7 +179,7 @@ describe('a damaged tree', () => {
     for (const stopped of before.keys()) {
       const copy = createMemoryBucket();
       copy.fault('putIfAbsent', 'fail', { when: (key) => key === stopped });
-      await expect(backup(registry, copy)).rejects.toThrow();
+      await expect(backup(registry, copy)).rejects.toThrow('Planned failure');
       expect(await backup(registry, copy)).toMatchObject({ damages: [] });
       expect([stopped, await treeOf(copy)]).toEqual([stopped, before]);
     }
