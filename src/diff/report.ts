@@ -1,7 +1,7 @@
 import type { Direction, Verdict } from '../model/comparison.ts';
 import { unescapeKey } from '../model/pointer.ts';
 import { objectOf } from '../render/json-value.ts';
-import { keywordOf } from './schema/keywords.ts';
+import { keywordOf, keywordsCompared } from './schema/keywords.ts';
 import { listedIn, type Schema } from './schema/schema-parts.ts';
 import { typesIn, viewOf, type SchemaView } from './schema/read-schema.ts';
 import { referencesIn, type Both, type Effect, type Fact, type Unit, type Walk } from './walk.ts';
@@ -62,7 +62,7 @@ export function createPair(
     after: viewOf(walk.after, after, isListed),
   });
   const written = read(false);
-  const views = haveOtherValues(written.before, written.after) ? read(true) : written;
+  const views = haveOtherValues(written.before, written.after) || haveOtherDemands(written) ? read(true) : written;
   const types = { before: typesIn(views.before), after: typesIn(views.after) };
   const { role, isProperty } = describePlace(walk.after, views.after.pointer);
   const isText = !isProperty && (role === 'parameter' || role === 'header');
@@ -82,6 +82,11 @@ function haveOtherValues(...views: [SchemaView, SchemaView]): boolean {
   const areSingle =
     old!.length > 0 && current!.length > 0 && [...old!, ...current!].every(({ length }) => length === 1);
   return (old!.length > 1 || current!.length > 1) && !areSingle;
+}
+
+/** Whether one of two schemas excludes or restricts values by keywords that the other one lacks. */
+function haveOtherDemands({ before, after }: Record<'before' | 'after', SchemaView>): boolean {
+  return keywordsCompared('demand').some((keyword) => before.keywords.has(keyword) !== after.keywords.has(keyword));
 }
 
 /** What a change does to the set of valid values, which the rule judges; or a verdict, an exception from the rule. */

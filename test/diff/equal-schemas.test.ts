@@ -30,6 +30,11 @@ function verdictsOf(one: Schema, other: Schema, version: Version): Record<string
   ); // prettier-ignore
 }
 
+const asks = (...required: string[]) => ({ required });
+const tagged = (value: string) => ({ properties: { k: { const: value } }, required: ['k'] });
+const record = (more: Json) => object({ properties: { a: text, b: text, k: text }, ...more });
+
+/* oxlint-disable unicorn/no-thenable -- `then` is a keyword of JSON Schema */
 const equal: [name: string, one: Schema, other: Schema, version?: Version][] = [
   ['oneOf of constants', { oneOf: consts('a', 'b') }, { enum: ['a', 'b'] }],
   ['anyOf of constants', { anyOf: consts('a', 'b') }, { enum: ['b', 'a'] }],
@@ -78,7 +83,6 @@ const equal: [name: string, one: Schema, other: Schema, version?: Version][] = [
   ['dependent properties', { dependentRequired: { a: ['b', 'c'] } }, { dependentSchemas: { a: { required: ['c', 'b'] } } }], // prettier-ignore
   ['dependent anything', { dependentSchemas: { a: {}, b: true } }, {}],
   ['a property that needs itself', { dependentRequired: { a: ['a'] } }, {}],
-  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
   ['conditions without a demand', { if: { required: ['a'] }, then: {}, else: true }, {}],
   ['not nothing', { not: false }, true],
   ['not, twice', { not: { not: text } }, text],
@@ -102,9 +106,40 @@ const equal: [name: string, one: Schema, other: Schema, version?: Version][] = [
   ['texts of any length', { ...text, minLength: 0 }, text],
   ['allOf of one', { allOf: [{ ...text, minLength: 2 }] }, { ...text, minLength: 2 }],
   ['values that the type refuses', { ...text, enum: ['a', 1] }, { ...text, enum: ['a'] }],
+  ['not any of', { not: { anyOf: [asks('a'), asks('b')] } }, { allOf: [{ not: asks('a') }, { not: asks('b') }] }],
+  ['values that not excludes', { ...text, not: { enum: ['x', 'y'] } }, { ...text, allOf: [{ not: { const: 'y' } }, { not: { const: 'x' } }] }],
+  ['a value that not excludes of a list', { enum: ['a', 'b'], not: { const: 'b' } }, { enum: ['a'] }],
+  ['one that the list never had', { enum: ['a'], not: { const: 'b' } }, { enum: ['a'], not: { const: 'c' } }],
+  ['a property that not excludes', record({ not: asks('a') }), object({ properties: { a: false, b: text, k: text } })],
+  ['all types but one', { not: text }, { type: all.slice(1) }],
+  ['not null', { not: { type: 'null' } }, { type: all.slice(0, 5) }],
+  ['not the empty text', { ...text, not: { const: '' } }, { ...text, minLength: 1 }],
+  ['not short', { ...text, not: { maxLength: 2 } }, { ...text, minLength: 3 }],
+  ['not short, of any type', { not: { maxLength: 2 } }, { ...text, minLength: 3 }],
+  ['not a short text', { not: { ...text, maxLength: 2 } }, { minLength: 3 }],
+  ['not large', { type: 'number', not: { minimum: 5 } }, { type: 'number', exclusiveMaximum: 5 }],
+  ['not large in 3.0', { type: 'number', not: { minimum: 5 } }, { type: 'number', maximum: 5, exclusiveMaximum: true }, '3.0.3'],
+  ['not without items', list({ not: { maxItems: 0 } }), list({ minItems: 1 })],
+  ['contains not', list({ not: { contains: { const: 'x' } } }), list({ items: { not: { const: 'x' } } })],
+  ['the type of an object that not excludes', record({ not: { type: 'object', ...asks('a') } }), record({ not: asks('a') })],
+  ['if with the type of its object', record({ if: { type: 'object', ...tagged('x') }, then: asks('a') }), record({ if: tagged('x'), then: asks('a') })],
+  ['then with the type of its object', record({ if: tagged('x'), then: object(asks('a')) }), record({ if: tagged('x'), then: asks('a') })],
+  ['if that asks for what is required', record({ ...asks('k'), if: tagged('x'), then: asks('a') }), record({ ...asks('k'), if: { properties: { k: { const: 'x' } } }, then: asks('a') })],
+  ['if that asks for the opposite', record({ if: tagged('x'), then: asks('a'), else: asks('b') }), record({ if: { not: tagged('x') }, then: asks('b'), else: asks('a') })],
+  ['then in two conditions', record({ if: tagged('x'), then: asks('a', 'b') }), record({ allOf: [{ if: tagged('x'), then: asks('b') }, { if: tagged('x'), then: asks('a') }] })],
+  ['if that always matches', record({ if: {}, then: asks('a') }), record(asks('a'))],
+  ['if that never matches', record({ if: false, then: asks('a'), else: asks('b') }), record(asks('b'))],
+  ['then and else that are the same', record({ if: tagged('x'), then: asks('a'), else: asks('a') }), record(asks('a'))],
+  ['then that allows nothing', record({ if: asks('a'), then: false }), record({ not: asks('a') })],
+  ['else that allows nothing', record({ if: asks('a'), else: false }), record(asks('a'))],
+  ['a condition as alternatives', record({ if: tagged('x'), then: asks('b') }), record({ anyOf: [{ not: tagged('x') }, asks('b')] })],
+  ['if that asks for a property', record({ if: asks('a'), then: asks('b') }), record({ dependentRequired: { a: ['b'] } })],
+  ['with more than names', record({ if: asks('a'), then: { ...asks('b'), properties: { k: { minLength: 2 } } } }), record({ dependentRequired: { a: ['b'] }, dependentSchemas: { a: { properties: { k: { minLength: 2 } } } } })],
+  ['a dependency that is required anyway', record({ ...asks('b'), dependentRequired: { a: ['b'] } }), record(asks('b'))],
   ['bounds of int32', { type: 'integer', format: 'int32' }, int32, '3.0.3'],
   ['bounds beside int32', { ...int32, format: 'int32' }, int32, '3.0.3'],
-];
+]; // prettier-ignore
+/* oxlint-enable unicorn/no-thenable */
 
 test.each(equal)('%s: the same', (_, one, other, version = '3.1.0') => {
   const verdicts = verdictsOf(one, other, version);

@@ -97,9 +97,8 @@ function loneBranch(view: SchemaView, { side, unions }: SchemaView): Alternative
 /** The union of one alternative that is all that a schema demands: what stands beside it belongs to no alternative. */
 function soleUnion({ side, schema, flat }: SchemaView): Union | null {
   const outer = flat.parts[0]!;
-  const isWhole =
-    schema.length === 1 && !Object.keys(outer.value).some((key) => isRestriction(key) || holding.has(key));
-  const [union, ...others] = isWhole ? unionsIn(side, outer, false) : [];
+  if (schema.length > 1 || Object.keys(outer.value).some((key) => isRestriction(key) || holding.has(key))) return null;
+  const [union, ...others] = unionsIn(side, outer, false);
   return union?.branches.length === 1 && others.length === 0 ? union : null;
 }
 

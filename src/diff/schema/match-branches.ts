@@ -14,13 +14,18 @@ export interface Branch {
 }
 
 /** Those that are the same in both documents, and those that only one of them has. */
-export type MatchedBranches = ReturnType<typeof matchBranches>;
+export type MatchedBranches = ReturnType<typeof matchBranches<Branch>>;
 
 /** Finds which branch became which: by reference, equal text, title or shape, else one of those left. */
-export function matchBranches(before: Side, after: Side, old: readonly Branch[], current: readonly Branch[]) {
+export function matchBranches<One extends Branch>(
+  before: Side,
+  after: Side,
+  old: readonly One[],
+  current: readonly One[],
+) {
   const left = { before: [...old], after: [...current] };
-  const pairs: [Branch, Branch][] = [];
-  const pair = (one: Branch, other: Branch) => {
+  const pairs: [One, One][] = [];
+  const pair = (one: One, other: One) => {
     pairs.push([one, other]);
     left.before.splice(left.before.indexOf(one), 1);
     left.after.splice(left.after.indexOf(other), 1);

@@ -1,7 +1,8 @@
-import { isObject, type JsonObject } from '../../model/json.ts';
-import { isNumeric } from '../../model/exact-numbers.ts';
+import { isObject, own, type JsonObject } from '../../model/json.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { isNumeric, plus } from '../../model/exact-numbers.ts';
 import { entriesOf } from '../../render/json-value.ts';
-import { isText } from './keywords.ts';
+import { isText, keywordOf } from './keywords.ts';
 
 /** Whether every value is valid. */
 export function isAnything(schema: unknown): boolean {
@@ -84,3 +85,91 @@ export function plainForm(schema: JsonObject, pointer = ''): JsonObject {
   }
   return plain;
 }
+
+/** A schema without the parts of "not" and "if" that count in any case, and these with their pointers below it. */
+export interface Unfolded {
+  schema: JsonObject;
+  always: [pointer: string, schema: unknown][];
+}
+
+/** `isAgain`: also what "not" and "if" say that can be said without them. */
+export function unfold(given: JsonObject, hasFlags: boolean, isAgain: boolean): Unfolded {
+  const schema = { ...given };
+  const always: Unfolded['always'] = [];
+  const take = (keywords: string[], ...parts: Unfolded['always']) => {
+    for (const keyword of keywords) delete schema[keyword];
+    always.push(...parts);
+  };
+  const { not: excluded, if: condition, then: matched = true, else: others = true } = schema;
+  const [inner, alternatives] = [soleMember(excluded, 'not'), soleMember(excluded, 'anyOf')];
+  const negated = isAgain ? negate(excluded, hasFlags) : null;
+  if (inner !== undefined) take(['not'], ['/not/not', inner]);
+  else if (Array.isArray(alternatives))
+    take(['not'], ...alternatives.map((one, at): [string, unknown] => [`/not/anyOf/${at}`, { not: one as unknown }]));
+  else if (negated !== null) take(['not'], ['/not', negated]);
+  const [one, other, ...rest] = isAgain && Array.isArray(schema['anyOf']) ? (schema['anyOf'] as unknown[]) : [];
+  const [unless, either] = soleMember(one, 'not') === undefined ? [other, one] : [one, other];
+  const implying = rest.length === 0 && either !== undefined ? soleMember(unless, 'not') : undefined;
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+  if (implying !== undefined) take(['anyOf'], ['/anyOf', { if: implying, then: either }]);
+  if (condition === undefined) return { schema, always };
+  if (isAnything(condition)) take(['if', 'then', 'else'], ['/then', matched]);
+  else if (isNothing(condition)) take(['if', 'then', 'else'], ['/else', others]);
+  else if (isAgain && !isAnything(matched) && isDeepStrictEqual(matched, others))
+    take(['if', 'then', 'else'], ['/then', matched]);
+  else if (isAgain) {
+    if (isNothing(matched)) take(['then'], ['/if', { not: condition }]);
+    if (isNothing(others)) take(['else'], ['/if', condition]);
+  }
+  return { schema, always };
+}
+
+/** The value of the only keyword of a schema, beside texts. Undefined: it has another one. */
+export function soleMember(schema: unknown, keyword: string): unknown {
+  const [[name, value] = ['', null], ...others] = entriesOf(schema).filter(([key]) => !isText(key));
+  return name === keyword && others.length === 0 ? value : undefined;
+}
+
+/** What a schema demands that excludes another one, said without "not". Null: it cannot be said so. */
+function negate(excluded: unknown, hasFlags: boolean): JsonObject | null {
+  if (!isObject(excluded)) return null;
+  const { type, ...rest } = excluded;
+  const [[keyword, value] = ['type', type], ...others] = Object.entries(rest).filter(([key]) => !isText(key));
+  const negated = others.length === 0 ? (own(negations, keyword)?.(value, hasFlags) ?? null) : null;
+  const { restricts } = keywordOf(keyword);
+  if (negated === null || type === restricts || keyword === 'type') return negated;
+  if (restricts === 'any') return type === undefined || type === 'string' ? negated : null;
+  return type === undefined ? { type: restricts, ...negated } : null;
+}
+
+type Negate = (value: unknown, hasFlags: boolean) => JsonObject | null;
+
+const pastLimit = (keyword: string, step: number): Negate => {
+  return (value) => (isNumeric(value) ? { [keyword]: plus(value, step) } : null);
+};
+const notEmpty: Negate = (value) =>
+  [value].flat().join() === '' && [value].flat().length === 1 ? { minLength: 1 } : null;
+
+/** What a schema says that excludes all values with these, and no others of the same type. */
+const negations: Readonly<Record<string, Negate>> = {
+  ...Object.fromEntries(
+    ['Length', 'Items', 'Properties'].flatMap((of) => [
+      [`max${of}`, pastLimit(`min${of}`, 1)],
+      [`min${of}`, pastLimit(`max${of}`, -1)],
+    ]),
+  ),
+  minimum: (value, hasFlags) => (hasFlags ? { maximum: value, exclusiveMaximum: true } : { exclusiveMaximum: value }),
+  maximum: (value, hasFlags) => (hasFlags ? { minimum: value, exclusiveMinimum: true } : { exclusiveMinimum: value }),
+  exclusiveMinimum: (value) => ({ maximum: value }),
+  exclusiveMaximum: (value) => ({ minimum: value }),
+  required: (names) =>
+    Array.isArray(names) && names.length === 1 ? { properties: { [String(names[0])]: false } } : null,
+  contains: (schema) => ({ items: { not: schema } }),
+  const: notEmpty,
+  enum: notEmpty,
+  type(value) {
+    const names = [value].flat();
+    const left = allTypes.filter((name) => !names.includes(name));
+    return names.some((name) => !allTypes.includes(String(name))) ? null : { type: left };
+  },
+};

@@ -11,6 +11,7 @@ import {
   type Limited,
   flatten,
   statedIn,
+  listedIn,
   typesOfValues,
   unionsIn,
   without,
@@ -83,7 +84,7 @@ export function viewOf(side: Side, schema: Schema, isListed = false): SchemaView
     allowsNull,
     isNever: flat.isNever || (types?.value.size === 0 && allowsNull === false),
     types,
-    values: valuesOf(flat, types),
+    values: valuesOf(side, flat, types),
     names: knownOf(side, unions),
     blocked: blockedIn(parts, properties),
     unions: unions.filter(({ branches }) => branches.length > 1),
@@ -160,7 +161,7 @@ function intersect(one: ReadonlySet<string>, other: ReadonlySet<string>): Set<st
   return both;
 }
 
-function valuesOf({ parts }: Flat, types: SchemaView['types']): SchemaView['values'] {
+function valuesOf(side: Side, { parts }: Flat, types: SchemaView['types']): SchemaView['values'] {
   const isOfType = (value: unknown) => value === null || coversTypes(types!.value, typesOfValues([value]));
   const stated = valueLists(parts).map(({ value, pointer }) => {
     // Where all are of another type, that is the author's slip.
@@ -169,6 +170,10 @@ function valuesOf({ parts }: Flat, types: SchemaView['types']): SchemaView['valu
   });
   if (stated.length === 0) return null;
   const values = stated.map(({ value }) => value).reduce((one, other) => one.intersection(other));
+  for (const part of parts) {
+    const excluded = memberOf(side, part, 'not');
+    for (const value of (excluded && listedIn(side, excluded)) ?? []) values.delete(textOfValue(value));
+  }
   return { value: without(values, 'null'), pointer: stated[0]!.pointer };
 }
 

@@ -4,7 +4,7 @@ import { listOf, objectOf, textOf } from '../../render/json-value.ts';
 import { itemsOf, memberOf, referenceOf, targetOf, type Place, type Side } from '../side.ts';
 import { TooMuch } from '../walk.ts';
 import { isText, keywordOf, keywordsCompared, textsOfValues } from './keywords.ts';
-import { isAnything, plainForm } from './plain-form.ts';
+import { isAnything, plainForm, unfold } from './plain-form.ts';
 import { commonMultiple, isNumeric, nearestMultiple, plus, type Numeric } from '../../model/exact-numbers.ts';
 
 /** A schema whose value is an object, in its plain form. */
@@ -59,21 +59,20 @@ export function flatten(side: Side, schema: Schema, isListed = false): Flat {
     if (value === false) flat.isNever = true;
     if (!isObject(value)) continue;
     const known = seen.get(pointer);
-    const part: Part = known ?? { value: plainForm(value, pointer), pointer, inner: new Set() };
+    const unfolded = unfold(plainForm(value, pointer), side.dialect.hasExclusiveFlags, isListed);
+    const part: Part = known ?? { value: unfolded.schema, pointer, inner: new Set() };
     owner?.inner.add(part);
     if (known !== undefined) continue;
     seen.set(pointer, part);
     if (seen.size > maxParts) throw new TooMuch(`A schema combines more than ${maxParts} others.`);
-    const excluded = part.value['not'];
-    if (isAnything(excluded)) flat.isNever = true;
+    if (isAnything(part.value['not'])) flat.isNever = true;
     const reference = referenceOf(value);
     const isOwn = reference === '' || side.dialect.hasSiblings;
     const below: Place[] = [];
     if (isOwn) {
       flat.parts.push(part);
       below.push(...itemsOf(side, memberOf(side, part, 'allOf')), ...soleBranches(side, part, flat, isListed));
-      // What is excluded twice is demanded.
-      if (isTwice(excluded)) below.push(memberOf(side, memberOf(side, part, 'not')!, 'not')!);
+      below.push(...unfolded.always.map(([at, one]) => ({ value: one, pointer: pointer + at })));
     }
     const target = reference === '' ? null : targetOf(side, reference);
     if (reference !== '' && target === null) flat.unresolved.push(reference);
@@ -81,11 +80,6 @@ export function flatten(side: Side, schema: Schema, isListed = false): Flat {
     stack.push(...below.toReversed().map((one) => ({ ...one, owner: part })));
   }
   return flat;
-}
-
-/** Whether what stands in `not` says nothing but `not`. */
-export function isTwice(excluded: unknown): boolean {
-  return isObject(excluded) && Object.hasOwn(excluded, 'not') && Object.keys(excluded).length === 1;
 }
 
 /** A part and all that stand in it. */
