@@ -49,6 +49,8 @@ export interface Gated {
   hosted: Map<string, Set<string>>;
   approved: { slug: string; breaks: readonly string[] }[];
   pull: OpenPull | null;
+  /** What tags have, by their versions. */
+  tags: Map<string, Tree>;
 }
 
 const crew = ['ann', 'bob', 'cid', 'dan', 'eve', 'fay', 'gil', 'hal'] as const;
@@ -69,6 +71,7 @@ export const noGated = (id: string): Gated => ({
   hosted: new Map(),
   approved: [],
   pull: null,
+  tags: new Map(),
 });
 
 const add = (map: Map<string, Set<string>>, key: string, who: Iterable<string>): void => {
@@ -327,6 +330,11 @@ async function hook(life: Life, { number, head }: OpenPull, isOpen: boolean): Pr
   return 'not checked';
 }
 
+function tag({ gated, world }: Life, version: string, commit: string): void {
+  world.source.tag(gatedUrl, `v${version}`, commit);
+  gated.tags.set(version, copyOf(gated.tree));
+}
+
 const branchOf = (number: number) => ({ branch: `refs/pull/${number}/head` });
 
 /** governance.md, Approval: contracts that move, change their slugs, and are written by many. */
@@ -341,8 +349,7 @@ export const gatedVerbs: Verbs = {
       if (commit === '') return null;
       gated.tip = commit;
       land(gated, tree, wrote);
-      for (const [path, { isTagged }] of tree.entries)
-        if (isTagged) life.world.source.tag(gatedUrl, `v${tree.files.get(path)!.version}`, commit);
+      for (const [path, { isTagged }] of tree.entries) if (isTagged) tag(life, tree.files.get(path)!.version, commit);
       return publishes(life, draw, `push ${said.join(', ')}`);
     },
   },
@@ -485,10 +492,12 @@ export const gatedVerbs: Verbs = {
 };
 
 /** What waits there. */
-function waiting({ tree, pull }: Gated, slug: string, { source }: { source: string }): Contract | undefined {
-  const from = source.startsWith('pull') ? pull?.tree : tree;
-  const path = from && [...from.entries].find(([, entry]) => entry.slug === slug)?.[0];
-  return path === undefined ? undefined : from!.files.get(path);
+function waiting({ tree, pull, tags }: Gated, slug: string, { source }: { source: string }): Contract | undefined {
+  const [kind, label = ''] = source.split(' ');
+  const from = kind === 'pull' ? pull?.tree : kind === 'tag' ? tags.get(label) : tree;
+  const fileIn = (of: Tree | undefined) => of && [...of.entries].find(([, entry]) => entry.slug === slug)?.[0];
+  const path = fileIn(from) ?? fileIn(tree);
+  return path === undefined ? undefined : from?.files.get(path);
 }
 
 /** Who wrote any of it may not decide, and who did nothing may. */
