@@ -2,7 +2,7 @@ import { type JsonObject, isObject } from '../model/json.ts';
 import { rowsOf, type Kind } from '../model/kinds.ts';
 import { notCompared, usualRules, type ChangeRules, type Comparison } from '../model/comparison.ts';
 import type { Published } from '../compile/compile.ts';
-import { parseObject, textOf } from '../render/json-value.ts';
+import { entriesOf, parseObject, textOf } from '../render/json-value.ts';
 import { compareApis, type ComparedApis } from './api/compare-apis.ts';
 import { conclude } from './conclude.ts';
 import { compareRulesets } from './compare-rulesets.ts';
@@ -18,8 +18,9 @@ import {
   type Side,
 } from './side.ts';
 import { createUnit, createWalk, TooMuch, type Unit, type Walk } from './walk.ts';
-import { definitionsOf, definitionFolders } from '../render/schema/schemas.ts';
+import { definitionFolders } from '../render/schema/schemas.ts';
 import { compareSchemas } from './schema/compare-schemas.ts';
+import { isKeyword } from './schema/keywords.ts';
 import { createTell } from './api/report-part.ts';
 import type { Pointers } from './report.ts';
 
@@ -127,9 +128,19 @@ function compareDefinitions(walk: Walk, root: Unit): void {
 }
 
 function definitions(side: Side): Map<string, Place> {
-  const names = new Set(definitionsOf(side.document).map(([name]) => name));
-  const folders = definitionFolders(side.document).flatMap((key) => membersOf(side, memberOf(side, rootOf(side), key)));
-  return new Map(
-    folders.filter(([name, { value }]) => names.has(name) && (isObject(value) || typeof value === 'boolean')),
-  );
+  const found = new Map<string, Place>();
+  const add = (name: string, place: Place, depth = 3): void => {
+    if (depth > 0 && isHolder(place.value))
+      for (const [below, member] of membersOf(side, place)) add(`${name}/${below}`, member, depth - 1);
+    else if (isObject(place.value) || typeof place.value === 'boolean') found.set(name, place);
+  };
+  for (const folder of definitionFolders(side.document))
+    for (const [name, place] of membersOf(side, memberOf(side, rootOf(side), folder))) add(name, place);
+  return found;
+}
+
+/** Whether a definition has no keyword of schemas, and holds some schemas instead. */
+function isHolder(definition: unknown): boolean {
+  const members = entriesOf(definition);
+  return members.length > 0 && members.every(([name, member]) => !isKeyword(name) && isObject(member));
 }

@@ -384,6 +384,16 @@ describe('JSON Schemas', () => {
     ]);
   });
 
+  test('compare what a definition holds that is no schema itself', () => {
+    const steps = (limit: number, more: Json = {}) => ({
+      $ref: '#/$defs/steps/run/short',
+      $defs: { steps: { run: { short: { type: 'string', maxLength: limit }, ...more } } },
+    });
+    expect(compared(steps(5), steps(4))).toEqual(['breaking schema-max-length-decreased']);
+    expect(compared(steps(5), steps(5, { long: { type: 'string' } }))).toEqual(['safe definition-added']);
+    expect(compared(steps(5, { long: {} }), steps(5))).toEqual(['risky definition-removed']);
+  });
+
   test('follow references within an embedded schema that has an $id from there', () => {
     const inner = (type: string, $ref: string) => {
       const x = { $id: 'x', $defs: { y: { $anchor: 'y', type } }, properties: { z: { $ref } } };

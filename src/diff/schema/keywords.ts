@@ -129,6 +129,11 @@ export function keywordsCompared(...ways: How[]): string[] {
   return rows.flatMap(([name, , compared]) => (ways.includes(compared) ? [name] : []));
 }
 
+/** Whether a name is a keyword of JSON Schema, or a text for people. */
+export function isKeyword(name: string): boolean {
+  return !/^(?:opaque|parameter)$/.test(keywordOf(name).compared);
+}
+
 /** Whether a keyword is only for people. */
 export function isText(name: string): boolean {
   return keywordOf(name).compared === 'text';
