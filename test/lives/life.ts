@@ -11,6 +11,7 @@ import {
   type Overlay,
   type Resource,
 } from './model.ts';
+import type { Scope } from '../../src/model/access.ts';
 import type { Gated } from './gated-verbs.ts';
 import type { References } from './reference-verbs.ts';
 import type { Answer, LifeWorld, Sent } from './world.ts';
@@ -40,6 +41,23 @@ export interface ModelKey {
   scopes: readonly string[];
   isRevoked: boolean;
   expiresAt: number | null;
+}
+
+/** A key of a person. `organizations`: null for all of the person's. */
+export interface PersonsKey {
+  id: string;
+  secret: string;
+  scope: Scope;
+  organizations: string[] | null;
+  expiresAt: number;
+  isRevoked: boolean;
+}
+
+export interface ModelPerson {
+  who: string;
+  groups: string[];
+  signedInAt: number;
+  keys: PersonsKey[];
 }
 
 export interface ModelSite {
@@ -80,6 +98,10 @@ export interface Life {
   lock: Map<string, { major: number; version: string }>;
   /** What people were given. */
   rights: { id: string; person: string; scope: string }[];
+  /** People with keys of their own, as of their last sign-in. */
+  persons: ModelPerson[];
+  /** What groups were given, in all of the organization or in a part of it. */
+  groupRights: { id: string; group: string; scope: string; isPart: boolean }[];
   sites: Map<string, ModelSite>;
   previews: ModelPreview[];
   repos: Map<string, Repo>;

@@ -69,6 +69,8 @@ async function begin(seed: number): Promise<Life> {
     ruleset: { labels: [], isStrict: false },
     keys: [],
     rights: [],
+    persons: [],
+    groupRights: [],
     defaults: { compatibility: 'none' },
     organizations: new Set(),
     consumers: new Map(),

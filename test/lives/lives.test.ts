@@ -28,7 +28,6 @@ const left: Readonly<Record<string, string>> = {
   redeliverEvent: webhook,
   replayEverything: 'changes nothing',
   replayRuleset: 'changes nothing',
-  revokeMyKey: session,
   rotateWebhookSecret: webhook,
   syncSite: link,
   takeKey: session,

@@ -12,6 +12,7 @@ import { keepingVerbs } from './keeping-verbs.ts';
 import { gitVerbs } from './git-verbs.ts';
 import { keyVerbs } from './key-verbs.ts';
 import type { Verbs } from './life.ts';
+import { personVerbs } from './person-verbs.ts';
 import { referenceVerbs } from './reference-verbs.ts';
 import { resourceVerbs } from './resource-verbs.ts';
 import { siteVerbs } from './site-verbs.ts';
@@ -36,4 +37,5 @@ export const verbs: Verbs = {
   ...audienceVerbs,
   ...logVerbs,
   ...watchVerbs,
+  ...personVerbs,
 };
