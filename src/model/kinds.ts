@@ -95,6 +95,8 @@ interface KindRow {
   marks: readonly string[];
   /** Names of code that is such a document. Only running it tells what it contains. */
   module?: RegExp;
+  /** Of a form of ruleset: the severity of a rule that states none, and where its built-in rules are explained. */
+  rules?: { severity: 'warn' | 'error'; documentation: string };
   /** The media types of stored representations. The response's type depends on the request. */
   stored: Readonly<Record<Format, string>>;
 }
@@ -126,6 +128,7 @@ export const kinds = {
     isTryable: false,
     marks: ['rules', 'extends'],
     module: /(?:^|\/)\.spectral\.[cm]?js$/i,
+    rules: { severity: 'warn', documentation: 'https://docs.stoplight.io/docs/spectral/4dec24461f3af-open-api-rules' },
     stored: plain,
   },
   'redocly-ruleset': {
@@ -134,6 +137,7 @@ export const kinds = {
     isVersioned: false,
     isTryable: false,
     marks: ['rules', 'extends'],
+    rules: { severity: 'error', documentation: 'https://redocly.com/docs/cli/rules/built-in-rules' },
     stored: plain,
   },
 } as const satisfies Record<string, KindRow>;

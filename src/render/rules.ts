@@ -1,5 +1,5 @@
 import { type JsonObject, isObject } from '../model/json.ts';
-import type { RulesetKind } from '../model/kinds.ts';
+import { kinds, type RulesetKind } from '../model/kinds.ts';
 import { entriesOf, listOf, objectOf, textOf } from './json-value.ts';
 import { listLimit } from './openapi/list-operations.ts';
 import { httpsUrl } from '../model/escape.ts';
@@ -22,35 +22,8 @@ const numbers = ['error', 'warn', 'info', 'hint'] as const;
  * All rules of a ruleset and of those that it contains, in order. `more`: how many were left out.
  */
 export function rulesOf(ruleset: JsonObject, kind: RulesetKind): { rules: Rule[]; more: number } {
-  const rules = [...collectRules(ruleset, forms[kind]).values()];
+  const rules = [...collectRules(ruleset, kinds[kind].rules.severity).values()];
   return { rules: rules.slice(0, listLimit), more: Math.max(0, rules.length - listLimit) };
-}
-
-interface RuleForm {
-  /** Its rules as written, by the documents that they are for; empty for all. */
-  maps(ruleset: JsonObject): [scope: string, rules: unknown][];
-  /** The severity of a rule that states none. */
-  usual: Rule['severity'];
-  /** Where its built-in rules are explained. */
-  documentation: string;
-}
-
-const forms: Readonly<Record<RulesetKind, RuleForm>> = {
-  'spectral-ruleset': {
-    maps: spectralMaps,
-    usual: 'warn',
-    documentation: 'https://docs.stoplight.io/docs/spectral/4dec24461f3af-open-api-rules',
-  },
-  'redocly-ruleset': {
-    maps: redoclyMaps,
-    usual: 'error',
-    documentation: 'https://redocly.com/docs/cli/rules/built-in-rules',
-  },
-};
-
-/** Where the linter of a ruleset explains its built-in rules. */
-export function documentationOf(kind: RulesetKind): string {
-  return forms[kind].documentation;
 }
 
 /** Whether a member of a ruleset holds rules. */
@@ -58,19 +31,19 @@ export function holdsRules(member: string): boolean {
   return /^(?:rules|overrides)$|Rules$/.test(member);
 }
 
-function collectRules(ruleset: JsonObject, form: RuleForm): Map<string, Rule> {
+function collectRules(ruleset: JsonObject, usual: Rule['severity']): Map<string, Rule> {
   const rules = new Map<string, Rule>();
   for (const [base, which] of basesOf(ruleset)) {
     if (!isObject(base)) continue;
-    for (const [name, rule] of collectRules(base, form))
+    for (const [name, rule] of collectRules(base, usual))
       rules.set(name, which === 'off' ? { ...rule, severity: 'off' } : rule);
   }
-  for (const [scope, map] of form.maps(ruleset))
+  for (const [scope, map] of mapsOf(ruleset))
     for (const [short, written] of entriesOf(map)) {
       const name = scope === '' ? short : `${scope}: ${short}`;
       const inherited = rules.get(name);
       const definition = inherited === undefined ? written : mergeDefinitions(inherited.definition, written);
-      const severity = written === true && inherited !== undefined ? inherited.severity : severityOf(written, form);
+      const severity = written === true && inherited !== undefined ? inherited.severity : severityOf(written, usual);
       rules.set(name, { name, severity, description: descriptionOf(definition), definition });
     }
   return rules;
@@ -100,17 +73,13 @@ export function extendedBy(ruleset: JsonObject): string[] {
   });
 }
 
-function redoclyMaps(ruleset: JsonObject): [string, unknown][] {
+/** The rules of a ruleset as written, by the documents that they are for; empty for all. */
+function mapsOf(ruleset: JsonObject): [scope: string, rules: unknown][] {
+  // Redocly: `oas3_1Rules`. Spectral: `overrides`.
   const scoped = Object.keys(ruleset).filter((key) => /^[a-z]+[\d_]*Rules$/.test(key));
   return [
     ['', ruleset['rules']],
     ...scoped.map((key): [string, unknown] => [key.slice(0, -'Rules'.length), ruleset[key]]),
-  ];
-}
-
-function spectralMaps(ruleset: JsonObject): [string, unknown][] {
-  return [
-    ['', ruleset['rules']],
     ...listOf(ruleset['overrides']).map((part): [string, unknown] => {
       const { files, rules } = objectOf(part);
       return [listOf(files).map(textOf).join(', ') || 'override', rules];
@@ -118,7 +87,7 @@ function spectralMaps(ruleset: JsonObject): [string, unknown][] {
   ];
 }
 
-function severityOf(definition: unknown, { usual }: RuleForm): Rule['severity'] {
+function severityOf(definition: unknown, usual: Rule['severity']): Rule['severity'] {
   const written = isObject(definition) ? definition['severity'] : definition;
   if (typeof written === 'number') return numbers[written] ?? 'off';
   if (written === false) return 'off';

@@ -1,10 +1,10 @@
 import type { Rendered } from '../compile/sandboxes.ts';
-import type { RulesetKind } from '../model/kinds.ts';
+import { kinds, type RulesetKind } from '../model/kinds.ts';
 import { createAnchors, type Outline } from '../model/outline.ts';
 import { createDescriptions } from './description.ts';
 import { empty, longest } from './outline.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
-import { documentationOf, leftOutOf, viewRule, extendedBy, rulesOf, type Rule } from './rules.ts';
+import { leftOutOf, viewRule, extendedBy, rulesOf, type Rule } from './rules.ts';
 import { valueText } from './schema/example.ts';
 import { formatHtml, joinHtml, lengthOf, listHtml, markup, nothing, type Html } from './html.ts';
 import { digestOfValue, entriesOf, textOf } from './json-value.ts';
@@ -80,7 +80,7 @@ function ruleHtml({ descriptions }: Pick<Page, 'descriptions'>, kind: RulesetKin
       ${descriptions.brief(description)}
       ${given.length === 0 ? nothing : markup`<p>Applies to${places}</p>`}
       ${demands.length === 0 ? nothing : markup`<ul class="props">${demands}</ul>`}
-      ${isBuiltIn ? markup`<p><a href="${documentationOf(kind)}" rel="nofollow noopener noreferrer">Built-in rule</a>${settings(rule.definition)}</p>` : nothing}
+      ${isBuiltIn ? markup`<p><a href="${kinds[kind].rules.documentation}" rel="nofollow noopener noreferrer">Built-in rule</a>${settings(rule.definition)}</p>` : nothing}
       ${url === null ? nothing : markup`<p><a href="${url}" rel="nofollow noopener noreferrer">Documentation</a></p>`}
     </td>
   </tr>`;
