@@ -32,7 +32,13 @@ export function completionFor(shell: (typeof shells)[number], program: Command):
   if (shell === 'fish')
     return fillText(script, { names: names.map((at) => `'${at}'`).join(' '), lines: fishLines(places) });
   const finder = `case "\${at:+$at }$word" in ${names.map((at) => `"${at}"`).join('|')}) at="\${at:+$at }$word" ;; esac`;
-  return fillText(script, { finder, branches: branches(places, writers[shell]) });
+  return fillText(script, {
+    finder,
+    branches: places
+      .toReversed()
+      .flatMap((place) => branchesOf(place, writers[shell]))
+      .join('\n'),
+  });
 }
 
 function placesOf(command: Command, at = ''): Place[] {
@@ -58,14 +64,6 @@ function placesOf(command: Command, at = ''): Place[] {
 /** The first sentence, without what a shell would read. */
 function plain(text: string): string {
   return text.replace(/[.:;] .*|\.$/s, '').replace(/["'`$\\[\]:]/g, '');
-}
-
-/** The branches of a `case` on the command, and on the option before. Those of subcommands come first. */
-function branches(places: readonly Place[], write: (words: readonly Word[]) => string): string {
-  return places
-    .toReversed()
-    .flatMap((place) => branchesOf(place, write))
-    .join('\n');
 }
 
 function branchesOf({ at, words, options }: Place, write: (words: readonly Word[]) => string): string[] {

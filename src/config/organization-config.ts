@@ -113,7 +113,7 @@ function sortRepository(
     const filter = Object.entries({ host, only, except, archived, forks }).find(([, value]) => value !== undefined);
     if (filter !== undefined) throw fault(`has url and ${filter[0]}, which is only for all repositories of an owner`);
     assertNoCredential(url, key);
-    return { ...rest, url: absoluteUrl(base, url) };
+    return { ...rest, url: isLocalUrl(url) && !isAbsolute(url) ? resolve(base, url) : url };
   }
   const kind = kinds[0]!;
   const name = host ?? kind;
@@ -168,11 +168,6 @@ export function changeRulesIn(
   const own = { grace: Number.parseInt(deprecation.grace), at, sunset: isPassed ? since : sunset };
   const removal = { ...own, ...(first !== null && { since: first }) };
   return { ...usualRules, ...rules, removal };
-}
-
-/** Makes the folder of a local repository absolute. URLs and `host:path` stay as they are. */
-function absoluteUrl(base: string, url: string): string {
-  return isLocalUrl(url) && !isAbsolute(url) ? resolve(base, url) : url;
 }
 
 /** Reports whether a repository's URL is a local folder. */

@@ -52,7 +52,7 @@ export function findTwins(
     isKept(path) ? 0 : 1,
     shape === null ? 1 : 0,
     /\.json$/i.test(path) ? 1 : 0,
-    depth(path),
+    path.split('/').length,
     path.length,
   ];
   const ranked = documents.map((document) => ({ document, rank: rank(document) }));
@@ -91,10 +91,6 @@ function marksOf(
 
 function markOf(...parts: readonly (string | null)[]): string {
   return JSON.stringify(parts);
-}
-
-function depth(path: string): number {
-  return path.split('/').length;
 }
 
 /** The share of lines that two texts have in common, of the longer one. */

@@ -99,7 +99,7 @@ export async function checkPull(
   const touching = { standing, isSynced, changed, targetFiles: files, target };
   const asIs = await viewAsReader(inside, repository);
   let isGateChanged = false;
-  let room = canPreview(registry) ? maxPreviewBytes : 0;
+  let room = registry.config.url !== null && registry.config.pulls.previewDays > 0 ? maxPreviewBytes : 0;
   const named = { changed, named: plan.sites, before: target?.plan.sites ?? null };
   const sites = plan.isRefused ? [] : await touchedSites(registry, standing, named);
   // Rulesets first, because other documents of the same request may have to pass them.
@@ -260,7 +260,8 @@ async function isTouched(
   { standing, isSynced, changed, targetFiles, target }: Touching,
   document: Planned,
 ): Promise<'yes' | 'no' | 'maybe'> {
-  if (changed.has(fileOf(document)) || isVersionChanged(document, changed)) return 'yes';
+  if (changed.has(fileOf(document)) || (document.version.from === 'file' && changed.has(document.version.path)))
+    return 'yes';
   if (target !== null && !target.plan.planned.some((each) => isSamePlan(each, document))) return 'yes';
   const recorded = documentAt(standing, document.path);
   // A document that the target branch has and no sync has read is the business of that sync, unless
@@ -273,19 +274,10 @@ async function isTouched(
   return 'maybe';
 }
 
-function isVersionChanged({ version }: Planned, changed: ReadonlySet<string>): boolean {
-  return version.from === 'file' && changed.has(version.path);
-}
-
 /** Whether two plans of a document differ only in where `stele.yaml` lists it. */
 function isSamePlan(one: Planned, other: Planned): boolean {
   const keyOf = (planned: Planned) => JSON.stringify({ ...planned, listedAt: null });
   return one.path === other.path && keyOf(one) === keyOf(other);
-}
-
-/** Whether the configuration asks for previews, and gives them a URL. */
-function canPreview({ config }: Pick<Registry, 'config'>): boolean {
-  return config.url !== null && config.pulls.previewDays > 0;
 }
 
 /** Stores the previews of an organization's checks, and links each check to its own. */

@@ -155,7 +155,9 @@ export async function runCheck(
     }
     const isUnexpected = !late.aborted && !isRegistryError(error);
     if (isUnexpected) registry.log('warn', 'check of a pull request failed', { head, error: traceOf(error) });
-    const detail = late.aborted ? tookTooLong(patience) : explain(error);
+    const detail = late.aborted
+      ? `The check took longer than ${Math.ceil(patience / minute)} minutes and was stopped. It is repeated later.`
+      : explain(error);
     const saved = await save([wholeCheckOf(head, 'failure', detail)]);
     const checks = isSame ? [...new Set([...pull.checks, wholeCheck])] : [wholeCheck];
     const next =
@@ -209,10 +211,6 @@ function wholeCheckOf(commit: string, state: CheckState, title: string): Check {
 function withdrawnCheck(commit: string, name: string): Check {
   const why = 'The target branch has moved, and merging this pull request no longer changes this document.';
   return plainCheck(commit, name, 'neutral', 'Not changed any more', plain(why));
-}
-
-function tookTooLong(patience: number): string {
-  return `The check took longer than ${Math.ceil(patience / minute)} minutes and was stopped. It is repeated later.`;
 }
 
 function explain(error: unknown): string {

@@ -272,7 +272,9 @@ export function createSearchIndex(budget = postingBudget, compared = maxComparis
     find(query: Query, isReadable: (indexed: Indexed) => boolean): IndexAnswer {
       const storage = terms.read(isReadable, compared);
       const words = query.words.map((word) => lookUp(word, storage));
-      const ranked = rank(query, words, storage, maxMatches).sort(inOrder).slice(0, maxResults);
+      const ranked = rank(query, words, storage, maxMatches)
+        .sort((a, b) => b.score - a.score || (a.source.ref < b.source.ref ? -1 : 1))
+        .slice(0, maxResults);
       return { found: ranked.map((each) => describe(each, words)), instead: correct(query, words) };
     },
   };
@@ -315,8 +317,4 @@ function describe({ source, records }: Ranked<Row>, words: readonly LookedUp<Row
       )
       .slice(0, maxMatches));
   return { indexed: source, own: records.find(({ record }) => record === 0)?.score ?? 0, matches };
-}
-
-function inOrder(a: Ranked<Row>, b: Ranked<Row>): number {
-  return b.score - a.score || (a.source.ref < b.source.ref ? -1 : 1);
 }

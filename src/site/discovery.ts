@@ -37,7 +37,11 @@ function apiCatalog(
 ): string {
   const apis = resources.filter(({ type, latest }) => type === 'apis' && latest !== null);
   const entries = apis.map((api) => describe(links, api));
-  if (hasManagement) entries.unshift(describeOwn(url));
+  if (hasManagement)
+    entries.unshift({
+      anchor: `${url}/v1`,
+      'service-desc': [{ href: `${url}/v1/openapi.json`, type: 'application/openapi+json' }],
+    });
   const item = entries.map(({ anchor }) => ({ href: anchor }));
   return JSON.stringify({ linkset: [{ anchor: `${url}${catalogPath}`, item }, ...entries] });
 }
@@ -54,13 +58,6 @@ function describe(links: Site['links'], api: Resource): CatalogEntry {
   ];
   const history = [{ href: to({ view: 'versions' }), type: 'application/json' }];
   return { anchor: to(), 'service-desc': documents, 'service-doc': pages, 'version-history': history };
-}
-
-function describeOwn(url: string): CatalogEntry {
-  return {
-    anchor: `${url}/v1`,
-    'service-desc': [{ href: `${url}/v1/openapi.json`, type: 'application/openapi+json' }],
-  };
 }
 
 type SitemapPlace = Pick<Site, 'url' | 'links' | 'docs'>;

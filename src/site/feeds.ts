@@ -36,7 +36,7 @@ export function publicationEntries(place: Place, resources: readonly Resource[])
   return newestPublications(resources, entriesShown).map((entry) => ({
     id: urlOf(place, entry),
     url: urlOf(place, entry),
-    title: entryTitle(entry),
+    title: `${entry.resource.name} ${entry.version.label}`,
     text: entryText(entry),
     at: entry.version.publishedAt,
     ...pick(entry.resource, 'org', 'type'),
@@ -170,10 +170,6 @@ function titleOf(scope: FeedScope): string {
 /** The pinned URL. It never changes, so it identifies the entry. */
 function urlOf({ links }: Place, { resource, version }: Publication): string {
   return links.whole(links.to(coordinateOf(resource), { label: version.label }));
-}
-
-function entryTitle({ resource, version }: Publication): string {
-  return `${resource.name} ${version.label}`;
 }
 
 function entryText(entry: Publication): string {

@@ -87,7 +87,8 @@ function startObjectProcess(at: { folder: string; searchPath: string }, onEnd: (
       if (digits === undefined && type !== 'missing') throw new Error('git printed what it should not.');
       if (digits === undefined) continue;
       const size = Number(digits);
-      if (wants === 'contents' && size > maxBytes) throw tooLarge(id, size);
+      if (wants === 'contents' && size > maxBytes)
+        throw new RegistryError('too_large', `Object ${id} of the repository has ${size} bytes, which is too large.`);
       const bytes = wants === 'contents' ? await output.bytes(size + 1) : null;
       objects.push({ id, type, size, bytes: bytes && bytes.subarray(0, size) });
     }
@@ -165,10 +166,6 @@ function createReader(stream: AsyncIterable<Buffer>): {
     },
     bytes: take,
   };
-}
-
-function tooLarge(id: string, size: number): RegistryError {
-  return new RegistryError('too_large', `Object ${id} of the repository has ${size} bytes, which is too large.`);
 }
 
 /** The type and size of an object. */

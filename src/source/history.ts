@@ -218,7 +218,7 @@ export async function traceAncestry(
     /** Whether the histories have a commit in common. The whole history of the target is here. */
     async function isShared(): Promise<boolean> {
       const wants = [`+${ancestor.id}:refs/heads/ancestor`];
-      const request = { options: [commitsOnly], wants, expects: isNotProvided };
+      const request = { options: [commitsOnly], wants, expects: (stderr: string) => /remote error:/.test(stderr) };
       if (await fetchInto(repository, transport, request, { sizeLimit, counted: [] }))
         return mergeBase(target.commit, ancestor.id);
       for (const parent of ancestor.parents) if (await leadsFrom(parent)) return true;
@@ -231,11 +231,6 @@ export async function traceAncestry(
     }
     throw cutOff(location.url);
   });
-}
-
-/** Whether the server refuses to provide a commit. Each host words it differently. */
-function isNotProvided(stderr: string): boolean {
-  return /remote error:/.test(stderr);
 }
 
 /**

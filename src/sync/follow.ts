@@ -67,7 +67,7 @@ export async function follow(
   if (
     recorded?.renamed !== undefined &&
     given.hostId === undefined &&
-    !isListed(registry.config, org, recorded.renamed)
+    !(organizationIn(registry.config, org)?.repositories ?? []).some((each) => each.url === recorded.renamed)
   )
     return follow(registry, org, { ...given, url: recorded.renamed }, author);
   await registry.refs.update<Repository>(repositoryRef(org, id), (newest) => {
@@ -99,10 +99,6 @@ export async function follow(
 /** Whether the host says that another repository has the name of one that was synced. */
 function isReplaced(repository: Repository, hostId: string): boolean {
   return repository.hostId !== undefined && repository.hostId !== hostId && trustedCommit(repository) !== null;
-}
-
-function isListed(config: Config, org: string, url: string): boolean {
-  return (organizationIn(config, org)?.repositories ?? []).some((each) => each.url === url);
 }
 
 /** A repository to follow, as somebody who is not trusted asks for it. */

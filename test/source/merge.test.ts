@@ -2,10 +2,9 @@ import { expect, test } from 'vitest';
 import { openWorld, type World } from './world.ts';
 
 async function mergedIn(world: World, commit: string, head: string): Promise<string[]> {
-  const merge = await world.openSource().merge(world.remote('a.git', 'main'), commit, {
-    commit: head,
-    ref: 'refs/heads/topic',
-  });
+  const merge = await world
+    .openSource()
+    .merge(world.remote('a.git', 'main'), commit, { commit: head, ref: 'refs/heads/topic' });
   if (merge.outcome !== 'merged') throw new Error(`It is ${JSON.stringify(merge)}.`);
   return (await merge.snapshot.entries()).map(({ path }) => path);
 }

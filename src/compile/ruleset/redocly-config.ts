@@ -144,11 +144,7 @@ type Call = (...given: unknown[]) => unknown;
  * expressions, of which one call may take longer than a sandbox lives.
  */
 export function sayAssertions(config: Config): Config {
-  return changeRule<Assertions>(config, 'assertions', saying);
-}
-
-function saying(assertions: Assertions): Assertions {
-  return (options) => {
+  return changeRule<Assertions>(config, 'assertions', (assertions) => (options) => {
     const each = Object.values(options).filter(isObject);
     return assertions(options).map((visitor, at) => {
       const name = String(each[at]?.['assertionId'] ?? '');
@@ -156,7 +152,7 @@ function saying(assertions: Assertions): Assertions {
         ? wrap(visitor, () => sayRule(name), clearRule)
         : wrap(visitor, () => sayRuleSometimes(name));
     });
-  };
+  });
 }
 
 /** The visitor with `before` and `after` around each of its functions. */

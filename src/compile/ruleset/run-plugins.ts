@@ -55,7 +55,7 @@ export async function runPlugins(
     const ids = new Set(group.map(({ id }) => id));
     const own: PluginRules = {
       rules: rules.filter(({ plugin }) => ids.has(plugin)),
-      assertions: assertions.filter((rule) => ids.has(pluginIn(rule))),
+      assertions: assertions.filter((rule) => ids.has(customAssertions(rule)[0]?.split('/')[0] ?? '')),
     };
     if (own.rules.length + own.assertions.length === 0) continue;
     const program = run.programs.get(modules);
@@ -125,10 +125,6 @@ export async function runPlugins(
 
 const maxText = 200;
 const maxMessage = 2000;
-
-function pluginIn(rule: JsonObject): string {
-  return customAssertions(rule)[0]?.split('/')[0] ?? '';
-}
 
 function without({ rules, assertions }: PluginRules, name: string): PluginRules | null {
   const left = {

@@ -57,7 +57,9 @@ export function closeProcess({ keepsWebAssembly = false } = {}): Send {
   const send = takeSender();
   closeModules();
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  for (const key of Reflect.ownKeys(process)) if (!neededMembers.has(nameOf(key))) Reflect.deleteProperty(process, key);
+  for (const key of Reflect.ownKeys(process))
+    if (!neededMembers.has(typeof key === 'string' ? key : (key.description ?? '')))
+      Reflect.deleteProperty(process, key);
   // Packages write warnings. Node calls `disconnect` when the parent is gone.
   Object.assign(process, { env: {}, stdout: silent, stderr: silent, disconnect: () => process.exit(0) });
   for (const name of closedGlobals)
@@ -114,10 +116,6 @@ function closeModules(): void {
 
 function empty(exports: object): void {
   for (const key of Reflect.ownKeys(exports)) Reflect.deleteProperty(exports, key);
-}
-
-function nameOf(key: string | symbol): string {
-  return typeof key === 'string' ? key : (key.description ?? '');
 }
 
 function refuse(specifier: string): never {

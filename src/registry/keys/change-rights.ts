@@ -65,7 +65,7 @@ export async function giveRights(
   let result = made;
   await registry.refs.update<OrganizationRights>(rightsRef(org), (current) => {
     const rights = current?.value.rights ?? [];
-    const same = rights.find((each) => isSame(each, made));
+    const same = rights.find((each) => isDeepStrictEqual({ ...each, id: '' }, { ...made, id: '' }));
     result = same ?? made;
     if (same) return null;
     if (rights.length >= maxRights)
@@ -119,8 +119,4 @@ function rightsFrom(registry: Registry, { issuer, group, person, scopes, resourc
   const of = issuer ?? (named.length === 1 ? named[0] : undefined);
   if (of === undefined || !named.includes(of)) throw invalidMember('/issuer', `must be one of ${named.join(', ')}`);
   return { ...basis, issuer: of, group: group!, subject: null };
-}
-
-function isSame(one: GivenRights, other: GivenRights): boolean {
-  return isDeepStrictEqual({ ...one, id: '' }, { ...other, id: '' });
 }

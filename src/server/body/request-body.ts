@@ -88,7 +88,11 @@ export async function readPieces(
         size += piece.length;
         try {
           if (size > limit) throw tooLarge(limit);
-          if (size > freeBytes && size > sent * maxInflation) throw tooDense();
+          if (size > freeBytes && size > sent * maxInflation)
+            throw new RegistryError(
+              'too_large',
+              `The body decompresses to more than ${maxInflation} times its size. Send it uncompressed.`,
+            );
           look?.(piece);
           pieces.push(piece);
           if ((inTurn += piece.length) >= atOnce) waitForTurn();
@@ -133,13 +137,6 @@ function createInflater({ headers }: IncomingMessage, inflate: boolean): Transfo
 
 function tooLarge(limit: number): RegistryError {
   return new RegistryError('too_large', `The body has more than ${limit} bytes.`, { extra: { limit } });
-}
-
-function tooDense(): RegistryError {
-  return new RegistryError(
-    'too_large',
-    `The body decompresses to more than ${maxInflation} times its size. Send it uncompressed.`,
-  );
 }
 
 /** Whether the body is short enough to read to its end, so that the connection can stay open. */

@@ -152,7 +152,9 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
       const { name, token, expiresAt } = session!;
       return { principal, name, token, expiresAt };
     },
-    ...(providers.size > 1 && { providers: providersOf(login).map(titled) }),
+    ...(providers.size > 1 && {
+      providers: providersOf(login).map(({ name, title, issuer }) => ({ name, title: title ?? new URL(issuer).host })),
+    }),
     signInUrl: (returnTo) => pageReturningTo('/login', returnTo, url),
   };
 }
@@ -163,10 +165,6 @@ const maxGroups = 1000;
 
 function configuredAmong(provider: ProviderConfig | null, groups: readonly string[]): string[] {
   return groups.filter((group) => Object.hasOwn(provider?.organizations ?? {}, group));
-}
-
-function titled({ name, title, issuer }: ProviderConfig & { name: string }): { name: string; title: string } {
-  return { name, title: title ?? new URL(issuer).host };
 }
 
 /** The raw query: Express's parser would merge repeated parameters. */

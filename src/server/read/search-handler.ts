@@ -94,17 +94,13 @@ export function createSearchRoutes(site: Site, search: Search, limit: ReadLimit 
     limit?.(request, response);
     const { shards, pages } = await publicIndex();
     const path = request.params[0] as unknown as string;
-    const page = pages.get(path) ?? bytesOf(path === 'docs.json' ? await docsIndex() : textOfShard(shards, path));
+    const page = pages.get(path) ?? bytesOf(path === 'docs.json' ? await docsIndex() : orAbsent(shards.find(path)));
     pages.set(path, page);
     const headers = sharing(registry.config, 'public', 'latest', { keys: [everywhereKey] });
     await sendPage({ request, response }, registry, page, { mediaType: 'application/json', headers });
   });
   router.all(['/search', /^\/search\/.+\.json$/], onlyGet);
   return router;
-}
-
-function textOfShard(shards: SearchShards, path: string): string {
-  return orAbsent(shards.find(path));
 }
 
 /** No cache keeps a response while the index is still being built. */

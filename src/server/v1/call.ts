@@ -131,7 +131,7 @@ export function etagOf(generation: number, other?: number): string {
 export function guardOf({ asker }: Pick<Call, 'asker'>): Guard {
   const header = asker.ifMatch;
   if (header === undefined || header.trim() === '*') return () => undefined;
-  const tags = tagsIn(header);
+  const tags = header.match(/(?:W\/)?"[^"]*"/g) ?? [];
   if (tags.length === 0)
     throw new RegistryError(
       'malformed',
@@ -146,10 +146,6 @@ export function guardOf({ asker }: Pick<Call, 'asker'>): Guard {
       });
     }
   };
-}
-
-function tagsIn(header: string): string[] {
-  return header.match(/(?:W\/)?"[^"]*"/g) ?? [];
 }
 
 /**

@@ -36,12 +36,10 @@ export async function keepUnit({ beginnings, signal }: Making, former: BuiltUnit
   // Whoever stops the build is heard between two units.
   await setImmediate();
   signal.throwIfAborted();
-  for (const path of pathsOf(former)) if (!beginnings.keep(path)) throw changed(path);
+  for (const path of pathsOf(former))
+    if (!beginnings.keep(path))
+      throw new RegistryError('conflict', `${path} of the previous build disappeared during this build. Run it again.`);
   return former;
-}
-
-function changed(path: string): RegistryError {
-  return new RegistryError('conflict', `${path} of the previous build disappeared during this build. Run it again.`);
 }
 
 async function makeItem(making: Making, item: Item, earlier: ReadonlyMap<string, BuiltFile>): Promise<BuiltFile[]> {

@@ -200,7 +200,8 @@ const parts: Readonly<Record<string, (facts: DocFacts) => string>> = {
   commands: ({ commands }) => describeCommands(commands),
   configuration: () => describeConfiguration(),
   operations: ({ management }) => describeOperations(management()),
-  problems: ({ problems }) => describeProblems(problems),
+  problems: ({ problems }) =>
+    problems.map(({ code, status, title, meaning }) => `### ${code}\n\n${status}. ${title}. ${meaning}`).join('\n\n'),
 };
 
 /** Replaces the marks in the Markdown by generated parts. Throws for an unknown mark. */
@@ -210,9 +211,4 @@ export function fillParts(markdown: string, facts: DocFacts): string {
     if (part === null) throw new TypeError(`Unknown mark in the documentation: ${name}.`);
     return part(facts);
   });
-}
-
-/** A section per kind of problem, named by its code. */
-function describeProblems(kinds: readonly ProblemKind[]): string {
-  return kinds.map(({ code, status, title, meaning }) => `### ${code}\n\n${status}. ${title}. ${meaning}`).join('\n\n');
 }

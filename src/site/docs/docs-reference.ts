@@ -124,10 +124,7 @@ function valuesOf({ enum: allowed, const: only, type, oneOf, minimum, maximum, e
 
 /** Formats a Markdown table. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.map(cell).join(' | ')} |`;
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((text) => text.replaceAll('\n', ' ').replaceAll('|', '\\|')).join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
-}
-
-function cell(text: string): string {
-  return text.replaceAll('\n', ' ').replaceAll('|', '\\|');
 }

@@ -99,7 +99,7 @@ export const editorPage: FormPage = {
       error:
         'Somebody changed this page while you were editing. Yours is below: look at theirs first, then save again to replace it.',
       // Their text, to be compared with one's own.
-      preview: theirs(now.text),
+      preview: `<h3>Theirs</h3><pre><code>${escapeHtml(now.text)}</code></pre>`,
       etag: now.etag,
     };
   },
@@ -109,10 +109,6 @@ export const editorPage: FormPage = {
 function fileIn({ query }: ConsoleRequest, typed: Typed): { file: string; isNew: boolean } {
   const named = query.get('file');
   return { file: named ?? firstOf(typed, '/path').trim(), isNew: named === null };
-}
-
-function theirs(text: string): string {
-  return `<h3>Theirs</h3><pre><code>${escapeHtml(text)}</code></pre>`;
 }
 
 async function readPage(request: ConsoleRequest, page: string): Promise<{ text: string; etag: string }> {

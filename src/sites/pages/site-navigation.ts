@@ -166,7 +166,7 @@ export function shownNavigation(contents: DeploymentContents, page: string, base
   const { entries, isSmall } = navigationOf(contents, versionFolder(contents, page));
   const trail = new Set(trailTo(contents, page));
   const show = (entry: NavigationEntry): ShownEntry => {
-    const target = entry.page ?? (entry.href === null ? firstPage(entry) : null);
+    const target = entry.page ?? (entry.href === null ? (pagesIn(entry.items).next().value ?? null) : null);
     const isOpen = isSmall || trail.has(entry);
     return {
       title: entry.title,
@@ -177,10 +177,6 @@ export function shownNavigation(contents: DeploymentContents, page: string, base
     };
   };
   return entries.map(show);
-}
-
-function firstPage({ items }: NavigationEntry): string | null {
-  return pagesIn(items).next().value ?? null;
 }
 
 /** Files that tell programs what a site has: paths below the site. */

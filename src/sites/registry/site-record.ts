@@ -85,16 +85,12 @@ function redirectFaults(redirects: Readonly<Record<string, string>>): string[] {
   const entries = Object.entries(redirects);
   if (entries.length > limits.redirects) return [`must have at most ${limits.redirects} entries.`];
   return entries.flatMap(([from, to]) =>
-    [from, to.split('#', 1)[0]!].every(isRoute)
+    [from, to.split('#', 1)[0]!].every((path) => isPagePath(pageAt(path.replace(/\.md$/, ''))))
       ? []
       : [
           `must name two paths of the site, such as guide/start: from ${JSON.stringify(from.slice(0, 100))} to ${JSON.stringify(to.slice(0, 100))} does not.`,
         ],
   );
-}
-
-function isRoute(path: string): boolean {
-  return isPagePath(pageAt(path.replace(/\.md$/, '')));
 }
 
 /** The record of a site that is not there yet. `visibility`: unless it is given. */

@@ -60,7 +60,7 @@ function renderPage({ path, bytes }: SourcePage, highlight: Highlight | null): R
     unsafe: [],
     deep: [],
     unknown: new Map(),
-    ids: createHeadingIds(hasEmbed(meta, body) ? referenceIds : []),
+    ids: createHeadingIds(meta.api !== null || /^::reference /m.test(body) ? referenceIds : []),
     highlight,
   };
   const tokens = markdown.parse(body, page);
@@ -122,10 +122,6 @@ function linesLikeEmbeds(tokens: Tokens): number[] {
       ? content.split('\n').flatMap((line, at) => (/^::(?:reference|operation)\b/.test(line) ? [map[0] + at] : []))
       : [],
   );
-}
-
-function hasEmbed({ api }: FrontMatter, body: string): boolean {
-  return api !== null || /^::reference /m.test(body);
 }
 
 /** The title: as stated, else the first heading if the page begins with it, which is then taken out; else the file's name. */

@@ -172,7 +172,9 @@ export async function openPartition(
       return 0;
     };
     if (fence && ((records.get(fence.name) ?? state.get(fence.name))?.bare.generation ?? 0) !== fence.generation)
-      return settle(() => reject(takenOver()));
+      return settle(() =>
+        reject(new RegistryError('unavailable', 'Another process took over this work. The next run continues it.')),
+      );
     try {
       const decision = await decide(current);
       if (decision === null) return settle(() => resolve(current));
@@ -264,10 +266,6 @@ export async function openPartition(
     /** Bytes that all of it takes in memory, roughly. */
     size: () => ownSize + state.size + trail.length() * noteSize,
   };
-}
-
-function takenOver(): RegistryError {
-  return new RegistryError('unavailable', 'Another process took over this work. The next run continues it.');
 }
 
 function tooManyRivals(partition: string): RegistryError {
