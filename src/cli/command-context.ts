@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { lstat, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
@@ -7,7 +7,7 @@ import type { Config } from '../config.ts';
 import { loadConfig, findConfigFile } from '../config/load-config.ts';
 import { organizationIn, type RepositoryConfig } from '../config/organization-config.ts';
 import { isResourceType, isSlug, parseCoordinate, slugFrom, type Coordinate, type Selector } from '../model/address.ts';
-import { RegistryError } from '../model/errors.ts';
+import { codeOf, RegistryError } from '../model/errors.ts';
 import type { Sandboxes } from '../compile/sandboxes.ts';
 import type { OpenRegistry } from '../open.ts';
 import type { Author } from '../registry/registry.ts';
@@ -96,10 +96,18 @@ export async function withStore<T>(command: Command, work: (registry: OpenRegist
   return withRegistry(command, work);
 }
 
-/** Whether a folder holds a store of any format, or an incomplete copy. Opening a bucket would make the folder. */
+/**
+ * Whether a folder holds a store of any format, or an incomplete copy. Opening a bucket would make the folder. One that
+ * cannot be read is no empty one: opening its bucket says why.
+ */
 export async function holdsStore(folder: string): Promise<boolean> {
   const { signs } = await import('../store/format.ts');
-  return signs.some((sign) => existsSync(join(folder, sign)));
+  const isThere = (sign: string) =>
+    lstat(join(folder, sign)).then(
+      () => true,
+      (error: unknown) => !['ENOENT', 'ENOTDIR'].includes(codeOf(error)),
+    );
+  return (await Promise.all(signs.map(isThere))).includes(true);
 }
 
 /**

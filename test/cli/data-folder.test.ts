@@ -45,3 +45,14 @@ test('a server that cannot read its store at the start ends, and leaves no port 
   expect(code).not.toBe(0);
   await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
 });
+
+test('a folder that cannot be read is no folder without a backup', async () => {
+  const loop = join(folder, 'loop');
+  symlinkSync(loop, loop);
+  const unreadable = { code: 3, stderr: expect.stringContaining('ELOOP') };
+  const common = ['--config', file, '--data', join(folder, 'data')];
+  expect(await runHere(['restore', loop, ...common])).toMatchObject(unreadable);
+  mkdirSync(join(folder, 'data'), { recursive: true });
+  writeFileSync(join(folder, 'data/format'), '{"format":2}');
+  expect(await runHere(['fsck', '--repair', '--from', loop, ...common])).toMatchObject(unreadable);
+});
