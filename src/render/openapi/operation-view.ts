@@ -4,6 +4,7 @@ import { parameterKey } from '../../model/openapi-shape.ts';
 import type { Example } from '../schema/example.ts';
 import { entriesOf, textOf, dereference, createOnce, listOf, objectOf } from '../json-value.ts';
 import { itemsOf, type ApiOperation } from './list-operations.ts';
+import { serverUrls } from './outline-api.ts';
 
 /** A body in the media types that share one schema. */
 export interface Media {
@@ -166,14 +167,14 @@ const once = createOnce();
 export function viewOperation(document: JsonObject, { item, value }: ApiOperation): OperationView {
   const { all, parameters } = parametersOf(document, item['parameters'], value['parameters']);
   const isOld = typeof document['swagger'] === 'string';
-  const servers = listOf(value['servers']).length > 0 ? value['servers'] : item['servers'];
+  const isOwn = ['servers', 'schemes'].some((key) => listOf(value[key]).length > 0);
+  const { servers, schemes } = isOwn ? value : item;
+  const urls = serverUrls(isOld && isOwn ? { ...document, schemes } : { servers });
   return {
     description: textOf(value['description']) || textOf(item['description']),
     isDeprecated: value['deprecated'] === true,
     security: Array.isArray(value['security']) ? requirementsOf(value['security']) : null,
-    servers: listOf(servers)
-      .slice(0, maxCallbacks)
-      .map((server) => textOf(objectOf(server)['url'])),
+    servers: urls.slice(0, maxCallbacks),
     externalDocs: externalDocsOf(value['externalDocs']),
     parameters,
     body: isOld ? oldBody(document, value, all) : bodyOf(document, value['requestBody']),
