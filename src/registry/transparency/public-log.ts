@@ -7,7 +7,9 @@ import {
   signersOf,
   formatVerifierKey,
   signText,
+  type NoteSignature,
   type SigningKey,
+  type VerifierKey,
 } from '../../model/transparency/note.ts';
 import {
   proveConsistency,
@@ -41,7 +43,7 @@ async function askWitnesses(
   nodes: ReadNode,
 ): Promise<string> {
   const missing = registry.config.publicLog.witnesses.filter(
-    ({ key }) => signersOf(checkpoint.note, [parseVerifierKey(key)!])?.length !== 1,
+    ({ key }) => signersOf(checkpoint.note, [parseVerifierKey(key)!])!.length === 0,
   );
   const lines = await Promise.all(
     missing.map(async ({ url, key }) => {
@@ -153,7 +155,7 @@ async function open(registry: Registry, damages: Map<string, string>) {
   let waiting: { all: boolean; compares: boolean; organizations: Set<string>; done: Promise<void> } | null = null;
   /** Once in a process: nodes that get a new key one after the other would announce theirs by turns. */
   let announces = true;
-  const hasWitnesses = registry.config.publicLog.witnesses.length > 0;
+  const witnesses = registry.config.publicLog.witnesses.map(({ key: text }) => parseVerifierKey(text)!);
   let askedAt = Number.NEGATIVE_INFINITY;
   let head: { size: number; lines: string; checkpoint: Promise<Checkpoint> } | null = null;
 
@@ -170,7 +172,7 @@ async function open(registry: Registry, damages: Map<string, string>) {
 
   function headOf(size: number, lines: string): Promise<Checkpoint> {
     if (head?.size !== size || head.lines !== lines)
-      head = { size, lines, checkpoint: signHead(keys, tree, size, lines) };
+      head = { size, lines, checkpoint: signHead(keys, tree, size, { lines, witnesses }) };
     return head.checkpoint;
   }
 
@@ -187,7 +189,7 @@ async function open(registry: Registry, damages: Map<string, string>) {
     await refresh();
     signer();
     const size = await tree.noteHead();
-    const asked = hasWitnesses ? await tree.cosigned() : null;
+    const asked = witnesses.length > 0 ? await tree.cosigned() : null;
     if (asked === null) return headOf(size, '');
     if (asked.size > size) throw corrupt(`The public log lost its leaves after ${size}: ${asked.size} were cosigned.`);
     return headOf(asked.size, asked.lines);
@@ -206,7 +208,7 @@ async function open(registry: Registry, damages: Map<string, string>) {
     announces = false;
     signer();
     const size = await tree.noteHead();
-    if (hasWitnesses) await cosign(size);
+    if (witnesses.length > 0) await cosign(size);
   }
 
   /** Has a head cosigned, and once a minute by those witnesses that did not answer before. */
@@ -216,8 +218,9 @@ async function open(registry: Registry, damages: Map<string, string>) {
     const now = registry.monotonic();
     if (isAgain && now - askedAt < askedEvery) return;
     askedAt = now;
-    const lines = isAgain ? before.lines : '';
-    const more = await askWitnesses(registry, await signHead(keys, tree, size, lines), tree.nodes(size));
+    const signed = await signHead(keys, tree, size, { lines: isAgain ? before.lines : '', witnesses });
+    const lines = signed.note.signatures.slice(keys.length).map(formatSignature).join('');
+    const more = await askWitnesses(registry, signed, tree.nodes(size));
     if (!isAgain || more !== '') await tree.putCosignatures(size, lines + more);
   }
 
@@ -256,19 +259,20 @@ async function open(registry: Registry, damages: Map<string, string>) {
 }
 
 /**
- * Signs the head at a size, and adds cosignatures. Ed25519 signs the same text the same way, so each size has
- * one signed head.
+ * Signs the head at a size, and adds cosignatures, `lines`. Ed25519 signs the same text the same way, so each size has
+ * one signed head. A cosignature that was damaged is left out: nobody would trust the rest.
  */
 async function signHead(
   keys: readonly [SigningKey, ...SigningKey[]],
   tree: TreeLog,
   size: number,
-  lines: string,
+  { lines, witnesses }: { lines: string; witnesses: readonly VerifierKey[] },
 ): Promise<Checkpoint> {
   const origin = keys[0].name;
   const root = await rootOf(tree.nodes(size), size);
   const text = checkpointText(origin, { size, root });
-  const signatures = [...keys.map((key) => signText(key, text)), ...(parseSignatures(lines) ?? [])];
+  const isSound = (each: NoteSignature) => signersOf({ text, signatures: [each] }, witnesses) !== null;
+  const signatures = [...keys.map((key) => signText(key, text)), ...(parseSignatures(lines) ?? []).filter(isSound)];
   return { origin, size, root, note: { text, signatures } };
 }
 

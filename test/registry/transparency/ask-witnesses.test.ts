@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { signersOf } from '../../../src/model/transparency/note.ts';
 import { publicLogOf } from '../../../src/registry/transparency/public-log.ts';
+import { listAll } from '../../../src/store/bucket.ts';
 import { openWitness, type WitnessServer } from '../../servers/witness.ts';
 import { createLoggedWorld, put } from './logged.ts';
 
@@ -49,6 +50,24 @@ test('a witness that did not answer is asked again a minute later, although the 
   await log.update();
   witness.silent.delete('/late');
   await log.update();
+  expect(await cosigners()).toEqual([]);
+  pass(60_000);
+  await log.update();
+  expect(await cosigners()).toEqual([witness.key]);
+});
+
+test('a cosignature that was damaged is not served, and its witness is asked again', async () => {
+  const { registry, pass, bucket } = openWitnessed('/damaged');
+  await put(registry, '@acme/apis/pay@1.0.0');
+  const log = (await publicLogOf(registry))!;
+  await log.update();
+  const keys = await Array.fromAsync(listAll(bucket, 'tree/cosigned/'));
+  const sound = Buffer.from((await bucket.get(keys[0]!))!);
+  const damaged = Buffer.from(sound);
+  damaged[damaged.length - 10]! ^= 1;
+  await bucket.delete(keys[0]!);
+  await bucket.putIfAbsent(keys[0]!, damaged);
+  const cosigners = async () => signersOf((await log.checkpoint()).note, [witness.key]);
   expect(await cosigners()).toEqual([]);
   pass(60_000);
   await log.update();
