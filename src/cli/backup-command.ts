@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import type { Copied, Until } from '../store/copy-store.ts';
 import { readConfig, withStore, type CommonOptions, holdsStore, withRegistry, withScratch } from './command-context.ts';
 import { complain, print, printJson, withProgressUnless } from './output.ts';
+import { timeOf } from '../model/time.ts';
 import { RegistryError } from '../model/errors.ts';
 import { checkStore, printDamages, printLostKey, parseLogEnd } from './fsck-command.ts';
 import type { Checked } from '../registry/fsck.ts';
@@ -99,7 +100,7 @@ export function restoreCommand(): Command {
 function pointIn(text: string): Until {
   const end = parseLogEnd(text);
   if (end !== null) return end;
-  const time = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN;
+  const time = text.includes('T') ? timeOf(text) : Number.NaN;
   if (!Number.isNaN(time)) return { at: new Date(time).toISOString() };
   throw new RegistryError(
     'malformed',

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { lstat, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -6,8 +6,9 @@ import type { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { loadConfig, findConfigFile } from '../config/load-config.ts';
 import { organizationIn, type RepositoryConfig } from '../config/organization-config.ts';
-import { isResourceType, isSlug, parseCoordinate, slugFrom, type Coordinate, type Selector } from '../model/address.ts';
+import { isResourceType, parseCoordinate, slugFrom, type Coordinate, type Selector } from '../model/address.ts';
 import { codeOf, RegistryError } from '../model/errors.ts';
+import { timeOf } from '../model/time.ts';
 import type { Sandboxes } from '../compile/sandboxes.ts';
 import type { OpenRegistry } from '../open.ts';
 import type { Author } from '../registry/registry.ts';
@@ -32,6 +33,8 @@ export const operator: Author = { actor: 'operator:cli', origin: 'cli' };
 export async function readConfig(command: Command, { edition = '', fills = false } = {}): Promise<Config> {
   const { data, cache } = command.optsWithGlobals<CommonOptions>();
   const loaded = await loadConfig(configFile(command), data ?? null, edition);
+  if (cache !== undefined && statSync(cache, { throwIfNoEntry: false })?.isDirectory() === false)
+    throw new RegistryError('malformed', `${cache} is not a folder. Check --cache.`);
   const config = cache === undefined ? loaded : { ...loaded, cacheFolder: resolve(cache) };
   if (data === undefined) return config;
   const [store, path] = [config.store, resolve(data)];
@@ -142,16 +145,11 @@ export async function withCompiler<T>(
   }
 }
 
-/** Parses a date or a time, into ISO 8601. Throws `malformed`. */
+/** Parses a date or a time of RFC 3339. Throws `malformed`. */
 export function requireDate(text: string): string {
-  const time = Date.parse(text);
+  const time = timeOf(text);
   if (!Number.isNaN(time)) return new Date(time).toISOString();
   throw new RegistryError('malformed', `${JSON.stringify(text)} is not a date. Use a date such as 2025-01-31.`);
-}
-
-/** Throws `malformed` for what cannot be the name of an organization. */
-export function requireOrganization(name: string): void {
-  if (!isSlug(name)) throw new RegistryError('malformed', `${JSON.stringify(name)} is not a valid organization name.`);
 }
 
 /** The configuration with these repositories in an organization, beside those that it follows. */

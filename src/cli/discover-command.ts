@@ -10,7 +10,7 @@ import { gitDirectory } from '../source/folder.ts';
 import { plainFolder } from '../source/git-names.ts';
 import type * as discovering from '../sync/discover-repository.ts';
 import type { OpenRegistry } from '../open.ts';
-import { requireOrganization, withRegistryToRead, withRepositories, type CommonOptions } from './command-context.ts';
+import { withRegistryToRead, withRepositories, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson, withProgress } from './output.ts';
 import { isPathGlob } from '../model/glob.ts';
 
@@ -38,7 +38,6 @@ export function discoverCommand(): Command {
     .action(async (given: string, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<DiscoverOptions>();
       const { org, branch = null } = options;
-      requireOrganization(org);
       const url = isLocalUrl(given) ? resolve(given) : given;
       const discover = plainFolder(options.path ?? '');
       const wanted = { org, url, branch, discover };

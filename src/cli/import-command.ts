@@ -3,7 +3,7 @@ import { RegistryError } from '../model/errors.ts';
 import type { RunDocument } from '../model/connection.ts';
 import { countState, shownState } from '../model/states.ts';
 import { countText } from '../model/problem.ts';
-import { requireCoordinate, requireDate, withRegistry, type CommonOptions } from './command-context.ts';
+import { requireCoordinate, requireDate, withStore, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson, withProgressUnless } from './output.ts';
 
 interface ImportFlags extends CommonOptions {
@@ -54,7 +54,7 @@ export function importCommand(): Command {
         stop.abort(new RegistryError('unavailable', 'Interrupted. Run the command again to continue.'));
       process.once('SIGINT', abort).once('SIGTERM', abort);
       let before = 0;
-      const run = await withRegistry(command, async (registry) => {
+      const run = await withStore(command, async (registry) => {
         const { importHistory } = await import('../sync/import/import-repository.ts');
         return withProgressUnless(json, `Importing ${name}`, (say) =>
           importHistory(

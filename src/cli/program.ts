@@ -29,7 +29,10 @@ import { mcpCommand } from './mcp-command.ts';
 import { openCommand } from './open-command.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { readUserDefaults } from '../config/load-config.ts';
+import { RegistryError } from '../model/errors.ts';
+import { isSlug } from '../model/address.ts';
 import type { CommonOptions } from './command-context.ts';
+import { requireRegistry } from './registry-client.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -55,7 +58,14 @@ export async function createProgram({
     .exitOverride()
     .configureHelp({ formatHelp })
     .configureOutput(json ? silent : spoken)
-    .hook('preAction', (_program, command) => fillInDefaults(command));
+    .hook('preAction', (_program, command) => {
+      assertGiven(command);
+      fillInDefaults(command);
+      const { registry, org } = command.opts<{ registry?: string; org?: string }>();
+      if (registry !== undefined) requireRegistry(registry);
+      if (org !== undefined && !isSlug(org))
+        throw new RegistryError('malformed', `${JSON.stringify(org)} is not a valid organization name.`);
+    });
   const sites = sitesCommand();
   const commands = [
     initCommand(),
@@ -104,6 +114,21 @@ const silent = { writeErr: () => undefined };
 const spoken: OutputConfiguration = {
   outputError: (text, write) => write(styleText('red', text, { stream: process.stderr })),
 };
+
+/**
+ * Throws `malformed` for an argument or an option that is given and has no text: whoever writes `--resource "$UNSET"` means
+ * something else than leaving it out.
+ */
+function assertGiven(command: Command): void {
+  const values = command.optsWithGlobals();
+  const given = [
+    ...command.registeredArguments.map((argument, at) => [`<${argument.name()}>`, command.processedArgs[at]]),
+    ...command.options.map((option) => [option.long, values[option.attributeName()]]),
+  ] as [name: string, value: unknown][];
+  for (const [name, value] of given)
+    if ([value].flat().some((text) => typeof text === 'string' && /^[\s,]*$/.test(text)))
+      throw new RegistryError('malformed', `${name} is empty. Give it a value.`);
+}
 
 /** Sets `--registry` and `--org` where they are not given. Who names a data folder works on that one. */
 function fillInDefaults(command: Command): void {

@@ -225,7 +225,7 @@ export interface SavedKey {
  * is none. Throws `malformed` for a file of saved keys that others may read.
  */
 export function keyFor(registry: string): string | undefined {
-  return readEnvironment().key || (savedKeyOf(registry)?.key ?? passwordOf(new URL(registry)));
+  return readEnvironment().key ?? savedKeyOf(registry)?.key ?? passwordOf(new URL(registry));
 }
 
 /** The saved key of a registry; undefined if nobody logged in there. */

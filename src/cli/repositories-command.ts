@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { countText } from '../model/problem.ts';
 import type { SkipReason } from '../model/owner.ts';
 import type { FollowedOwner, FollowedRepository } from '../sync/owners/describe-followed.ts';
-import { withRegistry, type CommonOptions } from './command-context.ts';
+import { withRegistryToRead, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson } from './output.ts';
 import { openRegistryAt } from './registry-client.ts';
 
@@ -26,7 +26,7 @@ export function repositoriesCommand(): Command {
 }
 
 function readLocally(command: Command, only: string | undefined): Promise<Followed> {
-  return withRegistry(command, async (registry) => {
+  return withRegistryToRead(command, async (registry) => {
     const { describeOwners, describeRepositories } = await import('../sync/owners/describe-followed.ts');
     const { listRepositories } = await import('../sync/follow.ts');
     const { ownersIn } = await import('../sync/owners/owners.ts');

@@ -44,7 +44,7 @@ function describe(
 }
 
 /** What the disk or its rights are to blame for, and not the program. */
-const diskFault = /^E(?:NOSPC|DQUOT|ROFS|ACCES|PERM|NOTDIR|ISDIR|LOOP|FBIG|IO)$/;
+const diskFault = /^E(?:NOSPC|DQUOT|ROFS|ACCES|PERM|NOTDIR|ISDIR|NAMETOOLONG|LOOP|FBIG|IO)$/;
 
 function usageFault({ code, message }: CommanderError): string {
   return code === 'commander.help'

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { isRejected, repositoryName, type Run, type RunDocument } from '../model/connection.ts';
 import { shownState } from '../model/states.ts';
 import { RegistryError } from '../model/errors.ts';
-import { operator, requireCoordinate, withRegistry, type CommonOptions } from './command-context.ts';
+import { operator, requireCoordinate, withRegistry, withStore, type CommonOptions } from './command-context.ts';
 import { complain, formatProgress, print, printJson, withProgressUnless } from './output.ts';
 import { syncRemotely } from './remote-registry.ts';
 
@@ -28,7 +28,8 @@ export function syncCommand(): Command {
       if (options.relink && name === undefined)
         throw new RegistryError('malformed', '--relink needs the coordinate of a resource.');
       const printed = new Set<string>();
-      const runs = await withRegistry(command, async (registry) => {
+      // A resource is in a store that is there.
+      const runs = await (name === undefined ? withRegistry : withStore)(command, async (registry) => {
         const { relinkResource } = await import('../sync/connect.ts');
         const { syncAll } = await import('./sync-all.ts');
         if (options.relink) await relinkResource(registry, requireCoordinate(name!).coordinate, operator);

@@ -65,12 +65,12 @@ export function hasExtraCertificates(): boolean {
   return Boolean(process.env['NODE_EXTRA_CA_CERTS']);
 }
 
-/** Returns the environment's defaults for command line options. */
+/** Returns the environment's defaults for command line options. Empty is as if it were not set. */
 export function readEnvironment(): Record<'port' | 'key' | 'data' | 'registry' | 'org', string | undefined> {
   return {
-    port: process.env.PORT,
-    key: process.env.STELE_KEY,
-    data: process.env.STELE_DATA,
+    port: process.env.PORT || undefined,
+    key: process.env.STELE_KEY || undefined,
+    data: process.env.STELE_DATA || undefined,
     registry: process.env.STELE_REGISTRY || undefined,
     org: process.env.STELE_ORG || undefined,
   };

@@ -223,7 +223,7 @@ export async function loadConfig(file: string | null, data: string | null, editi
   const typed = data ?? readEnvironment().data;
   return checkConfig(file === null ? {} : await readConfigFile(resolve(file), edition), {
     base,
-    data: typed ? resolve(typed) : '.stele',
+    data: typed === undefined ? '.stele' : resolve(typed),
   });
 }
 

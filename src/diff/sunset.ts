@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../model/json.ts';
 import type { Verdict } from '../model/comparison.ts';
 import { parsePointer } from '../model/pointer.ts';
+import { timeOf } from '../model/time.ts';
 import { textOf } from '../render/json-value.ts';
 import { placeAt, type Place } from './side.ts';
 import type { Walk } from './walk.ts';
@@ -8,14 +9,6 @@ import type { Walk } from './walk.ts';
 // The end of what is deprecated: `x-sunset` of a document, or the sunset of the version's status.
 
 const day = 24 * 60 * 60 * 1000;
-const timePattern =
-  /^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$/;
-
-/** A date, or a time of RFC 3339, in milliseconds. NaN for anything else. */
-function timeOf(text: string): number {
-  return timePattern.test(text) ? Date.parse(text) : NaN;
-}
-
 /** The sunset that the objects which describe something state. Null: it is not deprecated. Empty: it has none. */
 function sunsetIn(parts: readonly unknown[]): string | null {
   const stated = (key: string) => parts.filter(isObject).map((part: JsonObject) => part[key]);

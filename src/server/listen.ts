@@ -203,8 +203,7 @@ const reasons = new Map([
 ]);
 
 function explain(error: NodeJS.ErrnoException, host: string, port: number): Error {
-  const reason = reasons.get(error.code ?? '');
-  if (reason === undefined) return error;
+  const reason = reasons.get(error.code ?? '') ?? error.message;
   return new RegistryError('unavailable', `Cannot listen on ${host} port ${port}: ${reason}.`, { cause: error });
 }
 

@@ -28,9 +28,8 @@ export async function openFolder(
   file: string,
   limits: FolderLimits,
 ): Promise<{ snapshot: Snapshot; entry: string; root: string; isRepository: boolean }> {
-  const real = await realpath(file).catch((cause: unknown) => {
-    throw new RegistryError('not_found', `There is no file ${file}.`, { cause });
-  });
+  const real = await realpath(file).catch(orVanished);
+  if (real === null) throw new RegistryError('not_found', `There is no file ${file}.`);
   if ((await stat(real)).isDirectory())
     throw new RegistryError('malformed', `${file} is a folder. Give files, for example ${join(file, 'openapi.yaml')}.`);
   const tree = await workTreeOf(dirname(real));

@@ -16,20 +16,22 @@ export type Wanted = Pick<Repository, 'org' | 'url' | 'branch' | 'credential'> &
 /**
  * Returns what the next sync of a repository would plan, at the newest commit of its branch. If the
  * registry follows it already, the plan continues from there. Writes nothing. Rejects with
- * `not_found` when the branch does not exist, and with `unreachable`.
+ * `not_found` when the branch or the folder does not exist, and with `unreachable`.
  */
 export async function discoverRepository(
   registry: Registry,
   wanted: Wanted,
   signal: AbortSignal,
 ): Promise<{ commit: string; plan: Plan }> {
-  const { org, url, branch } = wanted;
+  const { org, url, branch, discover } = wanted;
   const recorded = await registry.refs.read<Repository>(repositoryRef(org, repositoryId(url, branch)));
   const repository: Repository = { ...unread, ...recorded?.value, ...wanted };
   const remote = await remoteOf(registry, repository);
   const tip = await registry.source.tip(remote, signal);
   if (!tip.found) throw new RegistryError('not_found', tip.detail);
   const snapshot = await registry.source.snapshot(remote, tip.commit, signal);
+  if (discover !== '' && !(await snapshot.entries()).some(({ path }) => path.startsWith(`${discover}/`)))
+    throw new RegistryError('not_found', `${url} has no folder ${discover} at ${tip.commit.slice(0, 12)}.`);
   const published = new Set((await connectedResources(registry, repository)).map(({ connection }) => connection.path));
   return { commit: tip.commit, plan: await planDocuments({ registry, repository, snapshot, signal }, published) };
 }

@@ -75,6 +75,11 @@ test('a branch that does not exist', async () => {
   expect(await discover('--branch', 'none')).toMatchObject({ code: 2, stdout: '' });
 });
 
+test('a folder that the repository does not have', async () => {
+  const ended = await discover('--path', 'nowhere');
+  expect(ended).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('no folder nowhere') as string });
+});
+
 test('every path can be written so that Stele reads it again', () => {
   const paths = ['a b.yaml', "it's.yaml", '#a.yaml', '- a.yaml', 'a: b.yaml', '"a".yaml', 'no', 'é.json', 'a\\b.yaml'];
   const documents = paths.map((path, at) => ({

@@ -101,6 +101,28 @@ describe('a sentence and an exit code', () => {
       code: 2,
       says: /2001-01-01 is in the past/,
     },
+    {
+      args: 'keys create --org acme --name ci --scope read --expires 2999-02-30',
+      code: 2,
+      says: /"2999-02-30" is not a time\. Use/,
+    },
+    { args: 'publish api.yaml @acme/apis/pay --created-at 2026-02-31', code: 2, says: /^"2026-02-31" is not a date\./ },
+    { args: 'publish api.yaml @acme/apis/pay --created-at=-1', code: 2, says: /^"-1" is not a date\./ },
+    { args: 'import @acme/apis/pay --since 1', code: 2, says: /^"1" is not a date\./ },
+    // What the operating system refuses is no bug of Stele, and has no stack.
+    { args: `lint ${'x'.repeat(3000)}`, code: 2, says: /^A file cannot be read or written: ENAMETOOLONG: [^\n]*\.\n$/ },
+    {
+      args: `sites publish @acme/sites/a ${'x'.repeat(3000)}`,
+      code: 2,
+      says: /^A file cannot be read or written: ENAMETOOLONG: [^\n]*\.\n$/,
+    },
+    {
+      args: `fsck --data ${'x'.repeat(300)}`,
+      code: 2,
+      says: /^A file cannot be read or written: ENAMETOOLONG: [^\n]*\.\n$/,
+    },
+    { args: `serve --port 0 --host ${'x'.repeat(300)}`, code: 3, says: /^Cannot listen on x{300} port 0: [^\n]*\.\n$/ },
+    { args: 'sync --cache api.yaml', code: 2, says: /^api\.yaml is not a folder\. Check --cache\.\n$/ },
   ])('$args', async ({ args, code, says, process }) => {
     const ended = await (process ? start : run)(...args.split(' '));
     expect(ended.stderr).toMatch(says);
@@ -114,15 +136,21 @@ test('a folder that was refused is not followed', async () => {
   expect((await run('sync', '--data', 'untouched')).stderr).toMatch(/^No repositories are followed/);
 });
 
-test.each(['keys list --org acme', 'log @acme/apis/pay', 'verify @acme/apis/pay', 'fsck', 'gc', 'backup copy'])(
-  'where there is no store, %s says so and makes none',
-  async (args) => {
-    const ended = await run(...args.split(' '), '--data', 'mistyped');
-    const stderr = `${join(folder, 'mistyped')} holds no store. Check --data.\n`;
-    expect(ended).toMatchObject({ code: 2, stdout: '', stderr });
-    expect(['mistyped', 'copy'].filter((name) => existsSync(join(folder, name)))).toEqual([]);
-  },
-);
+test.each([
+  'keys list --org acme',
+  'log @acme/apis/pay',
+  'verify @acme/apis/pay',
+  'sync @acme/apis/pay',
+  'import @acme/apis/pay',
+  'fsck',
+  'gc',
+  'backup copy',
+])('where there is no store, %s says so and makes none', async (args) => {
+  const ended = await run(...args.split(' '), '--data', 'mistyped');
+  const stderr = `${join(folder, 'mistyped')} holds no store. Check --data.\n`;
+  expect(ended).toMatchObject({ code: 2, stdout: '', stderr });
+  expect(['mistyped', 'copy'].filter((name) => existsSync(join(folder, name)))).toEqual([]);
+});
 
 test('what a document holds cannot act on the terminal', async () => {
   const { code, stdout } = await run('lint', 'escape.yaml');

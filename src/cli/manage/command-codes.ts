@@ -3,6 +3,7 @@ import { RegistryError } from '../../model/errors.ts';
 import { own } from '../../model/json.ts';
 import { isUsable } from '../../model/key.ts';
 import { countText } from '../../model/problem.ts';
+import { timeOf } from '../../model/time.ts';
 import { asTitle, shownState } from '../../model/states.ts';
 import type { Typed } from '../../server/v1/described-field.ts';
 import type { answers, components } from '../../server/v1/management.d.ts';
@@ -92,7 +93,7 @@ function sayLatest({ latest }: Answer): void {
 
 function parseExpiry(text: string): string {
   const days = /^(\d{1,4})d$/.exec(text);
-  const time = days ? Date.now() + Number(days[1]) * 86_400_000 : Date.parse(text);
+  const time = days ? Date.now() + Number(days[1]) * 86_400_000 : timeOf(text);
   if (Number.isNaN(time))
     throw new RegistryError('malformed', `${JSON.stringify(text)} is not a time. Use 2027-01-31T00:00:00Z or 90d.`);
   if (time <= Date.now()) throw new RegistryError('malformed', `${text} is in the past. Use a later time.`);

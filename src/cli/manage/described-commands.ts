@@ -126,7 +126,7 @@ async function run(
   const more = Object.fromEntries(
     Object.entries(adds).map(([name, value]) => [name, typeof value === 'string' ? given[value] : value]),
   );
-  await withClient(command, owner, work, { makesStore });
+  await withClient(command, owner, work, { makesStore, mustExist: operation.method === 'post' });
 
   async function work(client: Client): Promise<void> {
     const target = path.replace('{organization}', client.org);
@@ -149,18 +149,12 @@ async function run(
   }
 }
 
-/**
- * What was written, by what it becomes. Throws `malformed` for an empty option that may be left out: in a form, empty means
- * what is usual, such as all resources.
- */
+/** What was written, by what it becomes. */
 function typedIn(given: Given, inputs: readonly Input[]): Typed {
   return Object.fromEntries(
-    inputs.map(({ key, part, field }) => {
+    inputs.map(({ key, part }) => {
       const value = given[part instanceof Option ? part.attributeName() : part.name()];
-      const texts = [value ?? []].flat().map(String);
-      if (part instanceof Option && !field?.isRequired && texts.some((text) => /^[\s,]*$/.test(text)))
-        throw new RegistryError('malformed', `${part.long} is empty. Give it a value, or leave it out.`);
-      return [key, texts];
+      return [key, [value ?? []].flat().map(String)];
     }),
   );
 }

@@ -5,13 +5,7 @@ import { readEnvironment } from '../../config/environment.ts';
 import { isLocalUrl } from '../../config/organization-config.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { assertNoCredential } from '../../model/connection.ts';
-import {
-  configFile,
-  readConfig,
-  requireOrganization,
-  withRepositories,
-  type CommonOptions,
-} from '../command-context.ts';
+import { configFile, readConfig, withRepositories, type CommonOptions } from '../command-context.ts';
 import { describeCommands, programOf } from '../help.ts';
 import { complain, print, printJson } from '../output.ts';
 
@@ -80,7 +74,6 @@ export function serveCommand(): Command {
 
 /** Adds the repositories of the command line; by default public and lenient (design §6, §12). */
 function addRepositories(config: Config, repositories: readonly string[], options: ServeOptions): Config {
-  requireOrganization(options.org);
   for (const url of repositories) assertNoCredential(url);
   if (repositories.length === 0) return config;
   const added = repositories.map((url) => ({

@@ -3,6 +3,7 @@ import { basename, dirname, extname, join, normalize } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { readSwaggerHubAccess } from '../../config/environment.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { timeOf } from '../../model/time.ts';
 import { refuseUnreachable } from '../registry-client.ts';
 import { slugFrom } from '../../model/address.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
@@ -89,7 +90,7 @@ function readFolder(root: string, versionOf: (path: string, bytes: Uint8Array) =
   return paths.map((path) =>
     fromFile(root, path, (bytes) => {
       const stated = dates.get(path);
-      const date = stated === undefined ? statSync(join(root, path)).mtimeMs : Date.parse(stated);
+      const date = stated === undefined ? statSync(join(root, path)).mtimeMs : timeOf(stated);
       if (!(date >= 0)) fail(`${table}: ${stated} is not a date since 1970. Use one such as 2025-01-31.`);
       const ending = /\.json$/i.test(path) ? '.json' : '.yaml';
       const title = dirname(path);

@@ -6,7 +6,7 @@ import { findConfigFile } from '../../config/load-config.ts';
 import { countText } from '../../model/problem.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { assertNoCredential } from '../../model/connection.ts';
-import { type CommonOptions, configFile, readConfig, requireOrganization, withStore } from '../command-context.ts';
+import { type CommonOptions, configFile, readConfig, withStore } from '../command-context.ts';
 import { complain, print, printJson } from '../output.ts';
 import type { DoctorCheck } from './checks.ts';
 
@@ -22,7 +22,6 @@ export function initCommand(): Command {
     .argument('[repository...]', 'repositories to follow (default: the current folder, if it is one)')
     .option('--org <name>', 'organization to publish them to', 'local')
     .action(async (given: string[], { org }: { org: string }, command: Command) => {
-      requireOrganization(org);
       for (const url of given) assertNoCredential(url);
       const there = findConfigFile();
       if (there !== null)

@@ -4,17 +4,11 @@ import { isSlug, parseAddress, parseCoordinate, slugFrom } from '../../../src/mo
 import { isLabel, labelFromVersion } from '../../../src/model/label.ts';
 import { createOrganization } from '../../../src/registry/keys/change-rights.ts';
 import { runHere } from '../../cli/in-process.ts';
+import { badNames, ofJavaScript } from '../../bad-values.ts';
 import { createTestRegistry } from '../registry.ts';
 import { documentOf, openApi, unlimited, type Api } from './api.ts';
 
 /** Every place that takes a name is tried with bad ones. */
-
-const ofJavaScript = Object.getOwnPropertyNames(Object.prototype);
-const ofFiles = ['CON', 'nul', 'aux.json', 'LPT1', 'a:b', 'a\\b', 'a.', 'a ', '.', '..', '../x', 'a/b', 'a\0b'];
-const ofUnicode = ['ünï', 'ﬀ', 'e\u0301', '\u202Eabc', 'a\u200Bb', '\uFEFFa', '😀'];
-const ofText = ['', ' ', '@a', '%2e%2e', 'a%00b', 'a\nb', "a'b", 'a"b', '<b>', '${a}', '-a', 'a--b'];
-const ofStele = ['latest', 'sha256', 'null', 'true', '0', 'NaN', 'a'.repeat(64), 'a'.repeat(129), 'a'.repeat(10_000)];
-const bad = [...ofJavaScript, ...ofFiles, ...ofUnicode, ...ofText, ...ofStele];
 
 let api: Api;
 beforeAll(async () => {
@@ -100,7 +94,7 @@ describe('over /v1', () => {
 
   test.each(places)('$place', async ({ takes, ask }) => {
     const wrong: string[] = [];
-    for (const name of bad) {
+    for (const name of badNames) {
       const answer = await api.call(...ask(name));
       if (answer.status >= 500 || (answer.status < 300 && !takes(name)))
         wrong.push(`${JSON.stringify(name)}: ${answer.status}`);
