@@ -157,7 +157,6 @@ const answers: Record<string, [args: string, code: number, members: object][]> =
   ],
   'keys list': [
     ['--org acme', 0, { keys: anyList }],
-    ['--org nobody', 0, { keys: [] }],
     ['--registry REGISTRY', 0, { keys: anyList }],
   ],
   deprecate: [

@@ -40,8 +40,8 @@ export function openMistakes(): MistakesWorld {
     for (const name of ['plain', 'project/specs']) mkdirSync(join(folder, name), { recursive: true });
     for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
     execFileSync('git', ['init', '-q', join(folder, 'project')]);
-    // It holds nothing of the names that are asked for.
-    await run('keys', 'create', '--org', 'other', '--name', 'ci', '--scope', 'read');
+    // It holds nothing else of the names that are asked for.
+    await run('keys', 'create', '--org', 'acme', '--name', 'ci', '--scope', 'read');
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -70,7 +70,7 @@ describe('a sentence and an exit code', () => {
       code: 2,
       says: /^"@acme\/apis\/My_Pay" is not a coordinate\. Use @acme\/apis\/my-pay\.\n$/,
     },
-    { args: 'keys list --org nobody', code: 0, says: /^nobody has no keys\./ },
+    { args: 'keys list --org nobody', code: 2, says: /^There is no organization nobody\./ },
     { args: 'publish api.yaml @acme/apis/pay@1', code: 2, says: /must not contain a version\. Use --version/ },
     {
       args: 'publish api.yaml @acme/apis/pay --registry example',

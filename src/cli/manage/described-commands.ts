@@ -126,7 +126,7 @@ async function run(
   const more = Object.fromEntries(
     Object.entries(adds).map(([name, value]) => [name, typeof value === 'string' ? given[value] : value]),
   );
-  await withClient(command, owner, work, { makesStore, mustExist: operation.method === 'post' });
+  await withClient(command, owner, work, { makesStore });
 
   async function work(client: Client): Promise<void> {
     const target = path.replace('{organization}', client.org);

@@ -7,14 +7,13 @@ import { openRegistryAt, type Client } from '../registry-client.ts';
 /**
  * Runs the work with the management API of the registry in `--registry`, with the key in STELE_KEY, or else of
  * the data folder, as its operator. `org` is the organization that the command names; it may be null only with
- * a key, which has one. `makesStore`: makes a data folder that is not there. `mustExist`: the organization must, because
- * something is added to it.
+ * a key, which has one. `makesStore`: makes a data folder that is not there.
  */
 export async function withClient<T>(
   command: Command,
   org: string | null,
   work: (client: Client) => Promise<T>,
-  { makesStore = false, mustExist = makesStore }: { makesStore?: boolean; mustExist?: boolean } = {},
+  { makesStore = false } = {},
 ): Promise<T> {
   const { registry } = command.optsWithGlobals<{ registry?: string }>();
   if (registry !== undefined) return work(await openRegistryAt(registry, org));
@@ -22,7 +21,7 @@ export async function withClient<T>(
   const { workHere } = await import('./client-here.ts');
   return (makesStore ? withRegistry : withStore)(command, async (opened) => {
     const { assertOrganizationExists } = await import('../../registry/maintenance/organizations.ts');
-    if (mustExist && isSlug(org)) await assertOrganizationExists(opened, org);
+    if (isSlug(org)) await assertOrganizationExists(opened, org);
     return workHere(opened, org, work);
   });
 }

@@ -4,7 +4,7 @@ import { currentOf, formatSite, parseSite, type SiteName } from '../model/docume
 import { readConfig, withRegistryToRead, type CommonOptions } from '../../cli/command-context.ts';
 import { complain, formatReport, print, printJson, withProgress } from '../../cli/output.ts';
 import { withClient } from '../../cli/manage/with-client.ts';
-import { openRegistryAt, type Client } from '../../cli/registry-client.ts';
+import { openRegistryAt } from '../../cli/registry-client.ts';
 import {
   checkFolder,
   publishFolder,
@@ -161,13 +161,14 @@ type PreviewedFolder = Pick<components['schemas']['SitePreview'], 'url' | 'expir
  */
 async function previewFolder(command: Command, site: SiteName, folder: string | undefined): Promise<PreviewedFolder> {
   const read = folder === undefined ? null : await filesOf(command, folder);
-  const preview = async (client: Client) => {
-    const sent = read && (await sendFolder(client, site, read.files, read.maxBytes, {}));
-    const made = (await client.demand('POST', `/v1/sites/${site.slug}/previews`)) as unknown as PreviewedFolder;
-    const problems = [...(read?.problems ?? []), ...(sent?.problems ?? [])];
-    return { ...made, report: withProblems(made.report, problems) };
-  };
-  return withProgress('Rendering', () => withClient(command, site.org, preview, { mustExist: true }));
+  return withProgress('Rendering', () =>
+    withClient(command, site.org, async (client) => {
+      const sent = read && (await sendFolder(client, site, read.files, read.maxBytes, {}));
+      const preview = (await client.demand('POST', `/v1/sites/${site.slug}/previews`)) as unknown as PreviewedFolder;
+      const problems = [...(read?.problems ?? []), ...(sent?.problems ?? [])];
+      return { ...preview, report: withProblems(preview.report, problems) };
+    }),
+  );
 }
 
 async function filesOf(command: Command, folder: string): Promise<ReadFolder> {
