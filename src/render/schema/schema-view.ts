@@ -189,6 +189,14 @@ export function viewSchema(
 ): SchemaView {
   if (!isObject(schema)) return { ...bare, type: [schema === false ? 'nothing' : 'anything'] };
   if (schemas.left < 0) return { ...bare, type: ['not shown'] };
+  // Many schemas may be made of one, and each of them has its properties.
+  const isLeaf = entriesOf(schema).every(([key, member]) => typeof member !== 'object' && !key.startsWith('$'));
+  return isLeaf
+    ? schemas.once(schema, 'view', () => readView(schemas, schema, via, follow))
+    : readView(schemas, schema, via, follow);
+}
+
+function readView(schemas: Schemas, schema: JsonObject, via: ReadonlySet<string>, follow: boolean): SchemaView {
   const resolved = resolveSchema(schemas, schema, via, follow);
   const { value } = resolved;
   schemas.left -= costOf(value);
