@@ -9,7 +9,7 @@ import { rankOfScopes, scopes } from './model.ts';
  * management-api.md, Keys of your own: a key is its owner as of the last sign-in, cut to its scope and organizations; it
  * works for 30 days after that sign-in, and 90 in all. Rights of groups count at once, also for keys.
  */
-const members = ['hal', 'ida'];
+const members = ['kim', 'lou'];
 const groups = ['red', 'blue'];
 const [signInLife, keyLife] = [30 * day, 90 * day];
 /** Everybody who signs in has it, by the configuration. */

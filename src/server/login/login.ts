@@ -1,5 +1,5 @@
 import { Router, type Request, type Response } from 'express';
-import { providersOf, type ProviderConfig } from '../../config/login-config.ts';
+import { providersOf } from '../../config/login-config.ts';
 import { escapeHtml } from '../../model/escape.ts';
 import { insteadOf, RegistryError } from '../../model/errors.ts';
 import type { Principal } from '../../model/access.ts';
@@ -108,7 +108,8 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
     await noteSignIn(registry, organizations, person).catch((error: unknown) =>
       registry.log('warn', 'sign-in not noted', { error: String(error) }),
     );
-    const user = { issuer, subject, name, groups: configuredAmong(providerOf(registry, actor), groups), idToken };
+    const { organizations: mapped = {} } = providerOf(registry, actor)!;
+    const user = { issuer, subject, name, groups: groups.filter((group) => Object.hasOwn(mapped, group)), idToken };
     if (organizations.length === 0 && !mayCreateOrganizations(registry, person)) {
       registry.log('info', 'sign-in without an organization', { issuer, subject });
       throw new RegistryError(
@@ -162,10 +163,6 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
 type UserPrincipal = Extract<Principal, { kind: 'user' }>;
 
 const maxGroups = 1000;
-
-function configuredAmong(provider: ProviderConfig | null, groups: readonly string[]): string[] {
-  return groups.filter((group) => Object.hasOwn(provider?.organizations ?? {}, group));
-}
 
 /** The raw query: Express's parser would merge repeated parameters. */
 function searchOf({ originalUrl }: Request): string {
