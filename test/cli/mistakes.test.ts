@@ -117,8 +117,9 @@ describe('a sentence and an exit code', () => {
       says: /^A file cannot be read or written: ENAMETOOLONG: [^\n]*\.\n$/,
     },
     {
-      code: 2,
-      says: /^A file cannot be read or written: ENAMETOOLONG: [^\n]*\.\n$/,
+      args: `fsck --data ${'x'.repeat(300)}`,
+      code: 3,
+      says: /x{300} cannot be the data folder: ENAMETOOLONG: [^\n]*\n$/,
     },
     { args: `serve --port 0 --host ${'x'.repeat(300)}`, code: 3, says: /^Cannot listen on x{300} port 0: [^\n]*\.\n$/ },
     { args: 'sync --cache api.yaml', code: 2, says: /^api\.yaml is not a folder\. Check --cache\.\n$/ },
