@@ -1,7 +1,7 @@
 import { readFile, copyFile, cp, lstat, mkdir, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { join, basename, dirname, resolve, sep } from 'node:path';
-import { isDigest, type Digest } from '../../model/digest.ts';
-import { copyFileSync, linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { digestOf, isDigest, type Digest } from '../../model/digest.ts';
+import { copyFileSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { codeOf, ignoring, RegistryError } from '../../model/errors.ts';
 import { isTaken } from '../../store/process.ts';
 
@@ -89,7 +89,7 @@ export async function openBuildFolder(out: string) {
   await sweep(target);
   const old = await inspect(target);
   return {
-    /** The manifest of the previous build, without files that have since been removed. Null if there is none. */
+    /** The manifest of the previous build, without what has since been removed or changed. Null if there is none. */
     old,
     /** Starts a build in a temporary folder beside the target. */
     begin: () => begin(target),
@@ -124,7 +124,16 @@ async function inspect(target: string): Promise<BuildManifest | null> {
     }
     there.add(path);
   }
-  const whole = Object.entries(manifest.units).filter(([, unit]) => pathsOf(unit).every((path) => there.has(path)));
+  const { mtimeMs: builtAt } = statSync(join(target, manifestName));
+  const isIntact = ({ path, size, digest }: BuiltFile): boolean => {
+    if (!there.has(path)) return false;
+    const place = join(target, path);
+    const found = statSync(place);
+    // A checkout of a branch is newer than its build, too.
+    const isDoubtful = digest !== undefined && found.mtimeMs > builtAt;
+    return found.size === size && (!isDoubtful || digestOf(readFileSync(place)) === digest);
+  };
+  const whole = Object.entries(manifest.units).filter(([, { files }]) => files.every(isIntact));
   return { ...manifest, units: Object.fromEntries(whole) };
 }
 

@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { deploy, writeSite } from '../../sites/server/site-world.ts';
@@ -78,6 +78,23 @@ test('a file that somebody deleted is made again', async () => {
   await rm(join(out, '@acme/apis/pay@1.0.0.json'));
   expect(await build(registry, out)).toMatchObject({ outcome: 'built' });
   expect(await filesIn(out)).toContain('@acme/apis/pay@1.0.0.json');
+});
+
+test.each([
+  ['another letter in a document', '@acme/apis/pay@1.0.0.json', (text: string) => text.replace('1.0.0', '1.0.9')],
+  ['a page that is cut', '@acme/apis/pay@1.0.0/index.html', (text: string) => text.slice(1)],
+])('a file that somebody changed is made again: %s', async (_what, name, change) => {
+  await using folder = await openFolder();
+  const registry = createTestRegistry();
+  await publishVersion(registry, '@acme/apis/pay', '1.0.0');
+  const out = join(folder.path, 'site');
+  await build(registry, out);
+  const before = await textOf(out, name);
+  await writeFile(join(out, name), change(before));
+  const { mtimeMs } = await stat(join(out, '.stele-build.json'));
+  await utimes(join(out, name), mtimeMs / 1000 + 1, mtimeMs / 1000 + 1);
+  expect(await build(registry, out)).toMatchObject({ outcome: 'built' });
+  expect(await textOf(out, name)).toBe(before);
 });
 
 test.for([
