@@ -189,17 +189,16 @@ export function viewSchema(
 ): SchemaView {
   if (!isObject(schema)) return { ...bare, type: [schema === false ? 'nothing' : 'anything'] };
   if (schemas.left < 0) return { ...bare, type: ['not shown'] };
+  const resolved = resolveSchema(schemas, schema, via, follow);
+  schemas.left -= costOf(resolved.value);
+  const read = () => readView(schemas, resolved, follow);
   // Many schemas may be made of one, and each of them has its properties.
   const isLeaf = entriesOf(schema).every(([key, member]) => typeof member !== 'object' && !key.startsWith('$'));
-  return isLeaf
-    ? schemas.once(schema, 'view', () => readView(schemas, schema, via, follow))
-    : readView(schemas, schema, via, follow);
+  return isLeaf ? schemas.once(schema, 'view', read) : read();
 }
 
-function readView(schemas: Schemas, schema: JsonObject, via: ReadonlySet<string>, follow: boolean): SchemaView {
-  const resolved = resolveSchema(schemas, schema, via, follow);
+function readView(schemas: Schemas, resolved: ResolvedSchema, follow: boolean): SchemaView {
   const { value } = resolved;
-  schemas.left -= costOf(value);
   const content = contentOf(schemas, resolved, follow);
   const groups = groupsOf(schemas, content.value, content.via, follow);
   const words = typeWords(schemas, resolved);
