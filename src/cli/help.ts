@@ -1,11 +1,11 @@
 import { Help, type Command } from 'commander';
 import type { CommandText } from '../site/docs/docs-reference.ts';
 
-/** The commands by what they are for, as `stele --help` lists them. */
+/** The commands by what they are for, as `stele --help` lists them. Those of the description say it themselves. */
 const groups: Readonly<Record<string, readonly string[]>> = {
   start: ['init', 'doctor', 'serve', 'operator', 'login', 'logout', 'completion'],
   check: ['lint', 'check', 'diff', 'replay', 'discover'],
-  publish: ['publish', 'sync', 'import', 'deprecate', 'yank', 'reactivate', 'visibility'],
+  publish: ['publish', 'sync', 'import'],
   use: ['add', 'install', 'update', 'outdated', 'list', 'remove', 'open', 'mcp'],
   manage: ['repositories', 'sites', 'keys', 'webhooks', 'approvals', 'organizations', 'log'],
   operate: ['verify', 'fsck', 'backup', 'restore', 'migrate', 'gc', 'build'],
@@ -22,7 +22,10 @@ export function formatHelp(command: Command, help: Help): string {
   );
   const start = shown.length === 0 ? '' : `${shown.join('\n')}\n\n`;
   if (command.parent !== null) return start + Help.prototype.formatHelp.call(help, command, help);
-  const listed = Object.entries(groups).map(([group, names]) => `  ${group.padEnd(9)}${names.join(', ')}`);
+  const listed = Object.entries(groups).map(([group, names]) => {
+    const described = command.commands.filter((each) => each.helpGroup() === group).map((each) => each.name());
+    return `  ${group.padEnd(9)}${[...names, ...described].join(', ')}`;
+  });
   return `${command.description()}
 
 ${start}${listed.join('\n')}

@@ -22,6 +22,8 @@ import { withClient } from './with-client.ts';
 interface PlainCommand {
   /** Its words: `keys create`. */
   name: string;
+  /** What it is for, as `stele --help` groups commands. Absent: what stands below another command. */
+  group?: string;
   description: string;
   /**
    * What one writes, in order, by what it becomes: path parameters, members of the body as JSON Pointers, query
@@ -71,7 +73,7 @@ export function describedCommands(...others: readonly Command[]): Command[] {
     for (const plain of operation.commands as readonly PlainCommand[]) {
       const [first, below] = plain.name.split(' ') as [string, string?];
       const command = commandOf(operation, plain, below ?? first);
-      if (below === undefined) alone.push(command);
+      if (below === undefined) alone.push(command.helpGroup(plain.group ?? ''));
       else [...made, ...others].find((each) => each.name() === first)!.addCommand(command);
     }
   return [...alone, ...made];
