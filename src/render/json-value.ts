@@ -115,3 +115,6 @@ export function createOnce(): Once {
     return forms.get(form) as T;
   };
 }
+
+/** What the rooms of `render/` remember of parts of documents: thousands of operations may refer to the same ones. */
+export const once = createOnce();

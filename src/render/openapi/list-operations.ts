@@ -1,6 +1,6 @@
 import { type JsonObject, isObject } from '../../model/json.ts';
 import { isBesidePaths, methods } from '../../model/openapi-shape.ts';
-import { entriesOf, textOf, resolveLocal, createOnce } from '../json-value.ts';
+import { entriesOf, textOf, once, resolveLocal } from '../json-value.ts';
 import { firstParagraph, firstSentence } from '../markdown.ts';
 
 /** One operation of an OpenAPI document of any version. */
@@ -60,8 +60,6 @@ export function itemsOf(document: JsonObject, map: unknown, isWebhook: boolean, 
   }
   return operations;
 }
-
-const once = createOnce();
 
 /** A path item combined with the one that it refers to. Its own members win. */
 function itemBehind(document: JsonObject, item: JsonObject): JsonObject {

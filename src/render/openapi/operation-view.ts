@@ -2,7 +2,7 @@ import { parseExactly } from '../../model/exact-numbers.ts';
 import { type JsonObject, isObject } from '../../model/json.ts';
 import { parameterKey } from '../../model/openapi-shape.ts';
 import type { Example } from '../schema/example.ts';
-import { entriesOf, textOf, dereference, createOnce, listOf, objectOf } from '../json-value.ts';
+import { entriesOf, textOf, dereference, createOnce, listOf, objectOf, once } from '../json-value.ts';
 import { itemsOf, type ApiOperation } from './list-operations.ts';
 import { serverUrls } from './outline-api.ts';
 
@@ -156,9 +156,6 @@ const maxCallbacks = 20;
 
 // The same object for all operations without a list, since results are remembered by object.
 const none: unknown[] = [];
-
-// Thousands of operations may refer to the same parts.
-const once = createOnce();
 
 /**
  * Reads an operation. Resolves references to parameters, bodies, responses and examples, but not to

@@ -1,7 +1,5 @@
-import { createOnce, entriesOf } from '../json-value.ts';
+import { entriesOf, once } from '../json-value.ts';
 import { markup, nothing, type Html, outsideLink } from '../html.ts';
-
-const once = createOnce();
 
 /** Longest example, in characters. */
 const longest = 6000;
