@@ -21,7 +21,6 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Prints an error. Returns the exit code. */
 function refuse(error: unknown, json: boolean): number {
   const { code, detail, problems, extra } = describe(error);
   if (json) complainJson({ type: `/problems/${code}`, detail, ...(problems.length > 0 && { problems }), ...extra });

@@ -259,7 +259,6 @@ function artifactOf(result: KindResult, representations: Representation[]): Arti
   return { type: kinds[kind].type, kind, specification, title, description, summary, version, representations };
 }
 
-/** The kind to compile the document as, or the problem if it has none. */
 function kindToCompile(entry: ParsedFile, files: KindInput['files'], { type }: CompileInput): Kind | Problem {
   const found = kindOf(entry.value);
   const unknown = (message: string) => problemAt(entry, '', 'kind-unknown', message);

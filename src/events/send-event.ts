@@ -107,6 +107,10 @@ function discordMessage({ title, detail, url, isBad }: Message): object {
 
 type Say = (subject: string, data: Record<string, unknown>) => { title: string; detail?: string; isBad?: boolean };
 
+const failing =
+  (title: (subject: string) => string): Say =>
+  (subject, { detail }) => ({ title: title(subject), detail: shown(detail), isBad: true });
+
 const said: Readonly<Record<EventType | 'test' | 'audit', Say>> = {
   'version.published': (subject, data) => {
     const changes = data['changes'] as ToldChanges | undefined;
@@ -136,23 +140,11 @@ const said: Readonly<Record<EventType | 'test' | 'audit', Say>> = {
     detail: `Documents: ${shown(documents)}${waiting ? `, ${countState(Number(waiting), 'waiting')}` : ''}, rejected: ${shown(rejected)}.`,
     isBad: rejected !== 0,
   }),
-  'sync.failed': (subject, { detail }) => ({ title: `Sync of ${subject} failed`, detail: shown(detail), isBad: true }),
+  'sync.failed': failing((subject) => `Sync of ${subject} failed`),
   'sync.recovered': (subject) => ({ title: `Sync of ${subject} works again` }),
-  'source.diverged': (subject, { detail }) => ({
-    title: `The history of ${subject} was rewritten`,
-    detail: shown(detail),
-    isBad: true,
-  }),
-  'source.detached': (subject, { detail }) => ({
-    title: `The source of ${subject} is gone`,
-    detail: shown(detail),
-    isBad: true,
-  }),
-  'source.private': (subject, { detail }) => ({
-    title: `${subject} was made private on its host`,
-    detail: shown(detail),
-    isBad: true,
-  }),
+  'source.diverged': failing((subject) => `The history of ${subject} was rewritten`),
+  'source.detached': failing((subject) => `The source of ${subject} is gone`),
+  'source.private': failing((subject) => `${subject} was made private on its host`),
   'site.published': (subject, { deployment }) => ({
     title: `${subject} was published`,
     detail: `Deployment ${shown(deployment)}.`,

@@ -238,9 +238,7 @@ export function formatJob({ run, issuer, subject }: Pick<JobOrigin, 'run' | 'iss
 }
 
 /** A CI job as its verified token describes it. */
-export interface CiJob {
-  issuer: string;
-  subject: string;
+export interface CiJob extends Pick<JobOrigin, 'issuer' | 'subject' | 'commit' | 'run'> {
   audiences: readonly string[];
   /** The token's identifier. A token can be used once. */
   tokenId: string;
@@ -255,7 +253,6 @@ export interface CiJob {
   /** Full name, such as `refs/heads/main`. Null when the job has no ref or names it ambiguously. */
   ref: string | null;
   isRefProtected: boolean;
-  commit: string | null;
   /**
    * The file that started the run and the file that defines this job, each with repository and ref.
    */
@@ -268,8 +265,6 @@ export interface CiJob {
    * Whether the job runs for a merge request from a fork. GitHub's tokens do not say; `event` does.
    */
   isFork: boolean;
-  /** Page of the job or its run. */
-  run: string | null;
   /** The account that started the job, by its name on the host. Null: the token names none. */
   startedBy: string | null;
   /** ISO 8601. */

@@ -1,5 +1,4 @@
 import { formatCoordinate, type Coordinate } from './address.ts';
-import { formatSite, type SiteName } from '../sites/model/documentation-site.ts';
 
 /** The key of what shows everything that anybody may read: the first page, feeds, the sitemap. */
 export const everywhereKey = 'registry';
@@ -12,9 +11,4 @@ export function organizationKey(org: string): string {
 /** The key of everything under a resource's address, which says no more than the address. */
 export function resourceKey({ org, type, slug }: Coordinate): string {
   return formatCoordinate({ org, type, slug });
-}
-
-/** The key of everything under a documentation site's address. */
-export function siteKey(site: SiteName): string {
-  return formatSite(site);
 }

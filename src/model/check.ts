@@ -1,17 +1,10 @@
 import { digestOf, hexOf, type Digest } from './digest.ts';
-import type { Severity } from './problem.ts';
+import type { Problem } from './problem.ts';
 
 /** A finding of a check at one place in a file. */
-export interface Annotation {
+export interface Annotation extends Pick<Problem, 'rule' | 'severity' | 'message' | 'line' | 'column'> {
   /** Path in the repository's tree. */
   path: string;
-  /** 1-based. */
-  line: number;
-  column: number;
-  severity: Severity;
-  /** The rule's name. */
-  rule: string;
-  message: string;
 }
 
 /** The state of a check. `waiting`: for an approval. `cancelled`: a newer commit replaced it. */

@@ -53,7 +53,6 @@ function introHtml({ document, descriptions }: Pick<Page, 'document' | 'descript
   </section>`;
 }
 
-/** What a partial ruleset does not check. */
 function leftOutHtml(names: readonly string[]): Html {
   if (names.length === 0) return nothing;
   const listed = names.slice(0, maxLeftOut).map((name) => markup` <code>${nameText(name, 300)}</code>`);

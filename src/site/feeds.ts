@@ -181,7 +181,6 @@ function entryText(entry: Publication): string {
   return `${publicationName(entry)}${state}${about}${changes === null ? '' : `. ${changesInWords(changes)}`}`;
 }
 
-/** A published version. */
 interface Publication {
   resource: Resource;
   version: Version;

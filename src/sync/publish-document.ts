@@ -82,16 +82,9 @@ export function refusalOf({ listedAt }: Planned, refusal: string): string {
  * `latest`: as in `PublishRequest`; by default a tag that is older than the latest version does not
  * become latest. `dryRun`: decide, but write nothing.
  */
-export interface HowToPublish {
-  version?: string | null;
-  isPast?: boolean;
-  /** As in `PublishRequest`. */
-  floor?: string | null;
-  latest?: PublishRequest['latest'];
-  dryRun?: boolean;
-  /** As in `PublishRequest`. */
-  isView?: boolean;
-}
+export type HowToPublish = Partial<
+  Pick<PublishRequest, 'version' | 'isPast' | 'floor' | 'latest' | 'dryRun' | 'isView'>
+>;
 
 /** The connection of a planned document. */
 export function connectionFor(

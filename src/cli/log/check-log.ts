@@ -177,7 +177,6 @@ export function verifyProof(
   return proof;
 }
 
-/** Whether a leaf says that there is this version. */
 function isOf({ contract, version }: Omit<Known, 'digest'>, leaf: Leaf | null): leaf is VersionLeaf {
   return leaf !== null && isVersion(leaf) && leaf.coordinate === contract && leaf.label === version;
 }

@@ -169,7 +169,6 @@ export async function loadInterpreter(erase: Erase, steps = usualSteps): Promise
           return (broken = { kind, message: '', frames: [] });
         }
       }
-      /** As an outcome. */
       function outcomeOf(work: () => Outcome | Failure, max?: number): Outcome {
         const outcome = attempt(work, max);
         return isFailure(outcome) ? { failure: outcome } : outcome;

@@ -11,14 +11,10 @@ import { type Login, basePathOf } from '../server-context.ts';
 import { refuseMethod } from '../methods.ts';
 import { refuseCrossSite, resolveReturnTo, isSecureUrl, pageReturningTo, pathOf } from './same-site.ts';
 import { createPendingSignIns, createSeal, createSessions, type Session } from './session.ts';
-import { createProvider } from './provider.ts';
+import { createProvider, type Identified } from './provider.ts';
 
 /** A person whom an identity provider signed in. */
-interface Person {
-  issuer: string;
-  subject: string;
-  /** What to call them; their subject if the provider says nothing better. */
-  name: string;
+interface Person extends Pick<Identified, 'issuer' | 'subject' | 'name'> {
   /**
    * Their groups that the configuration mentioned at sign-in, for a registry that could not note all. What groups
    * may do is decided at each request.

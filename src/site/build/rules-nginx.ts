@@ -340,7 +340,6 @@ function rowsOf(rows: readonly Row[]): string[] {
   return rows.map(([key, value]) => `  ${key === 'default' ? key : quoteForNginx(key)} ${quoteForNginx(value)};`);
 }
 
-/** Quotes a text for nginx. */
 function quoteForNginx(text: string): string {
   return `"${quoted(text)}"`;
 }

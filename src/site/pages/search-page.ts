@@ -1,18 +1,15 @@
 import { types } from '../../model/kinds.ts';
 import { resourceTypes, formatCoordinate } from '../../model/address.ts';
 import { nameOf } from '../../model/resource.ts';
-import type { Found, SearchRequest, Indexed } from '../../search/search.ts';
+import type { Found, SearchRequest, SearchResults, Indexed } from '../../search/search.ts';
 import { excerpt } from './listings.ts';
 import type { FoundDoc } from '../../search/ranking/pages.js';
 import type { Site } from '../site.ts';
 import { siteAddress } from '../../sites/model/documentation-site.ts';
 
 /** A search and its results. */
-export interface Searched extends Required<SearchRequest> {
+export interface Searched extends Required<SearchRequest>, Omit<SearchResults, 'items'> {
   items: readonly Found[];
-  next: string | null;
-  complete: boolean;
-  instead: string | null;
   /** Of the documentation, where it was asked for. */
   docs?: readonly FoundDoc[] | null;
 }

@@ -1,6 +1,6 @@
-import { siteCoordinate, type DeployedPage, type DeploymentContents } from '../model/documentation-site.ts';
+import { formatSite, siteCoordinate, type DeployedPage, type DeploymentContents } from '../model/documentation-site.ts';
 import { anonymous } from '../../model/access.ts';
-import { everywhereKey, siteKey } from '../../model/cache-key.ts';
+import { everywhereKey } from '../../model/cache-key.ts';
 import { commitLinks, dayOf } from '../../site/pages/describe-version.ts';
 import { excerpt } from '../../site/pages/listings.ts';
 import type { PageContent } from '../model/source-page.ts';
@@ -186,7 +186,7 @@ function sharingOf(
   more: readonly string[] = [],
 ): Pick<SitePage, 'isPublic' | 'keys'> {
   const isPublic = site.visibility === 'public' && embeds.every((embed) => embed.isPublic);
-  return { isPublic, keys: [...new Set([siteKey(site), ...embeds.map(({ key }) => key), ...more])] };
+  return { isPublic, keys: [...new Set([formatSite(site), ...embeds.map(({ key }) => key), ...more])] };
 }
 
 function showAll(view: SiteView, { facts }: DeployedPage): Promise<Embedded[]> {

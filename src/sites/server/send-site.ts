@@ -1,5 +1,4 @@
 import { type Address, parseAddress } from '../../model/address.ts';
-import { siteKey } from '../../model/cache-key.ts';
 import { isRegistryError } from '../../model/errors.ts';
 import { pageAt, routeOf } from '../model/page-path.ts';
 import { findFile, findPage, grantSite, openFile } from '../registry/read-site.ts';
@@ -17,7 +16,7 @@ import { prefersPage, type ReadRequest } from '../../server/read/read-request.ts
 import { sharing } from '../../server/read/caching.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../../model/access.ts';
-import { siteAddress } from '../model/documentation-site.ts';
+import { formatSite, siteAddress } from '../model/documentation-site.ts';
 import { openSitePreview } from '../registry/site-preview.ts';
 import { dayOf } from '../../site/pages/describe-version.ts';
 import type { Site } from '../../site/site.ts';
@@ -112,7 +111,7 @@ function redirect({ context, response, view }: SiteRead, location: string): void
   } = view;
   const visibility = placed.expires ? 'private' : site.visibility;
   const shared = {
-    ...sharing(context.registry.config, visibility, 'latest', { keys: [siteKey(site)] }),
+    ...sharing(context.registry.config, visibility, 'latest', { keys: [formatSite(site)] }),
     ...previewHeaders(placed),
   };
   response.writeHead(301, flattenFields({ Location: location, 'Content-Length': '0', ...shared })).end();
@@ -129,7 +128,7 @@ async function sendMade(
     granted: { site },
   } = view;
   const isPublic = site.visibility === 'public';
-  const page = typeof made === 'string' ? { text: made, isPublic, keys: [siteKey(site)] } : made;
+  const page = typeof made === 'string' ? { text: made, isPublic, keys: [formatSite(site)] } : made;
   const by = isPublic ? 'reader' : 'everyone';
   const isShared = page.isPublic && placed.expires === undefined;
   const headers = {
@@ -148,7 +147,7 @@ async function sendFile(
   const isPublic = granted.site.visibility === 'public' && placed.expires === undefined;
   const policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox";
   const headers: Fields = {
-    ...sharing(config, isPublic ? 'public' : 'private', 'latest', { keys: [siteKey(granted.site)] }),
+    ...sharing(config, isPublic ? 'public' : 'private', 'latest', { keys: [formatSite(granted.site)] }),
     ...(file.mediaType === 'image/svg+xml' && { ...securityHeaders, 'Content-Security-Policy': policy }),
     ...previewHeaders(placed),
   };
