@@ -22,7 +22,7 @@ export interface StringFormat {
 }
 
 /**
- * By the name of their schema. The patterns in the description use only syntax that Python, Go and
+ * By the name of their schema, or the format that it states. The patterns in the description use only syntax that Python, Go and
  * Java support too; these check everything.
  */
 const formats: Readonly<Record<string, StringFormat>> = {
@@ -52,6 +52,11 @@ const formats: Readonly<Record<string, StringFormat>> = {
     isValid: (text) => isLabel(text) || parseCoordinate(text) !== null,
     explain: () =>
       'must be a version of this resource, such as "2.0.0", or a coordinate, such as "@acme/apis/payments@2"',
+  },
+  // What is compared must be on clocks: not 23:59:60, nor in the year 10000 of another zone.
+  'date-time': {
+    isValid: (text) => Date.parse(text) < Date.UTC(10_000),
+    explain: () => 'must be a time until the year 9999, such as "2026-05-12T09:30:00Z"',
   },
 };
 
@@ -213,7 +218,9 @@ function createValidator(description: Description) {
   const validating = (allErrors: boolean): Ajv2020 => {
     const ajv = new Ajv2020({ ...options, allErrors });
     addFormats.default(ajv);
-    for (const [name, { isValid }] of Object.entries(formats)) ajv.addFormat(name, isValid);
+    const { validate: isWritten } = ajv.formats['date-time'] as { validate: (text: string) => boolean };
+    for (const [name, { isValid }] of Object.entries(formats))
+      ajv.addFormat(name, name === 'date-time' ? (text) => isWritten(text) && isValid(text) : isValid);
     return ajv.addSchema(document, 'management');
   };
   const all = validating(true);
@@ -297,7 +304,7 @@ function createValidator(description: Description) {
 function withForms(document: DescribedSchema): DescribedSchema {
   const components = document['components'] as { schemas: Record<string, DescribedSchema> };
   const schemas = { ...components.schemas };
-  for (const name of Object.keys(formats)) schemas[name] = { ...schemas[name], format: name };
+  for (const name of Object.keys(formats)) if (name in schemas) schemas[name] = { ...schemas[name], format: name };
   return { ...document, components: { ...components, schemas } };
 }
 

@@ -39,6 +39,8 @@ const times = [
   '2997-01-01T00:00:00Z',
   '2020-01-01T00:00:00Z',
   '2026-02-31T00:00:00Z',
+  '2030-06-30T23:59:60Z',
+  '9999-12-31T23:59:59-14:00',
 ];
 
 /** Values that fit, or nearly, by the name of the member or parameter that they are for. */

@@ -106,6 +106,25 @@ test('errors are reported all at once, each with its pointer', async () => {
   expect(pointers.sort()).toEqual(['/a~1b', '/name', '/slug', '/visibility']);
 });
 
+test.each(['2030-06-30T23:59:60Z', '2030-07-01T00:59:60+01:00', '9999-12-31T23:59:59-14:00', '2030-02-30T00:00:00Z'])(
+  'a time that no clock shows is refused wherever one is given: %s',
+  async (time) => {
+    const asked: [string, string, unknown?][] = [
+      ['GET', `/v1/audit?since=${encodeURIComponent(time)}`],
+      ['GET', `/v1/audit?until=${encodeURIComponent(time)}`],
+      ['POST', '/v1/keys', { name: 'ci', scopes: ['read'], expiresAt: time }],
+      ['POST', '/v1/apis/times/spec', { create: {}, document: documentOf('1.0.0'), createdAt: time }],
+    ];
+    const status = { state: 'deprecated', reason: 'Old', sunset: time };
+    await api.call('POST', '/v1/apis/timed/spec', { body: { create: {}, document: documentOf('1.0.0') } });
+    asked.push(['PATCH', '/v1/apis/timed/versions/1.0.0', { status }]);
+    for (const [method, path, body] of asked) {
+      const { status: code, text } = await api.call(method, path, { ...(body !== undefined && { body }) });
+      expect([code, text], `${method} ${path}`).toEqual([400, expect.stringContaining('must be a time')]);
+    }
+  },
+);
+
 const documents: [string, Ask, number, string][] = [
   ['a number', { body: { document: 7 } }, 400, '/document'],
   ['an array', { body: { document: [] } }, 400, '/document'],
