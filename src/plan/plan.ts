@@ -102,13 +102,17 @@ export async function planAll(reading: Reading, moves: Moves = new Map()): Promi
   const published = new Set(connected.map(({ connection }) => connection.path));
   const discovered = repository.discover === null ? null : await planDocuments(reading, published);
   const planned = new Map((discovered?.documents ?? []).map((each) => [formatCoordinate(each.coordinate), each]));
+  // Of a name that was found, also those of another path.
+  const states = new Map([
+    ...Object.entries(repository.left ?? {}),
+    ...Object.values(repository.documents).map((state) => [state.resource, state] as const),
+  ]);
   const present = new Set((await snapshot.entries()).map(({ path }) => path));
   const isRefused = discovered?.isRefused ?? false;
   for (const resource of connected) {
     const { connection } = resource;
     const key = nameOf(resource);
-    const left = connection.found ? repository.left?.[key] : undefined;
-    const recorded = documentAt(repository, connection.path) ?? left ?? null;
+    const recorded = documentAt(repository, connection.path) ?? (connection.found ? (states.get(key) ?? null) : null);
     // A published file that is missing is detached. It is not rejected.
     const isGone =
       !present.has(fileOf(connection)) &&
@@ -126,12 +130,12 @@ export async function planAll(reading: Reading, moves: Moves = new Map()): Promi
   const files = new Map(connected.map((resource) => [nameOf(resource), fileOf(resource.connection)]));
   const ended: NonNullable<Planned['ended']> = [];
   for (const resource of connected) {
-    const [{ connection }, document] = [resource, planned.get(nameOf(resource))];
-    const isIn = (file: string) => document !== undefined && fileOf(document) === file;
-    if (connection.tags === null && isIn(fileOf(connection))) continue;
-    if ((await policyOf(registry, resource)).approval !== 'required') continue;
-    const file = connection.tags === null ? fileOf(connection) : await shownFileOf(registry, resource);
-    if (!isIn(file)) ended.push({ file, resource });
+    const document = planned.get(nameOf(resource));
+    const lost = (await filesOfReaders(registry, repository, resource)).filter(
+      (file) => document === undefined || fileOf(document) !== file,
+    );
+    if (lost.length === 0 || (await policyOf(registry, resource)).approval !== 'required') continue;
+    ended.push(...lost.map((file) => ({ file, resource })));
   }
   for (const [name, document] of planned) if (files.get(name) !== fileOf(document)) document.ended = ended;
   const paths = new Set([...planned.values()].map(({ path }) => path));
@@ -148,12 +152,18 @@ export async function planAll(reading: Reading, moves: Moves = new Map()): Promi
   return { planned: [...planned.values()], connected: new Set(files.keys()), notes, isRefused, sites, contracts };
 }
 
-/** The file that its readers' version is from: by tags, a resource is connected to another one before that is published. */
-async function shownFileOf(registry: Registry, resource: Connected): Promise<string> {
-  const { connection } = resource;
+/**
+ * The file that a resource is connected to, and that of the version that its readers get: by tags, or by a version below that
+ * one, it may be connected to another.
+ */
+async function filesOfReaders(registry: Registry, repository: Repository, resource: Connected): Promise<string[]> {
+  const { connection, latest } = resource;
+  const ofBranch = connection.tags === null ? [fileOf(connection)] : [];
+  if (ofBranch.length > 0 && documentAt(repository, connection.path)?.label === latest) return ofBranch;
   const shown = shownVersion(resource);
   const published = shown && (await readConfigOf(registry, shown)).provenance;
-  return published?.repository === repositoryName(connection.repository) ? published.path : fileOf(connection);
+  const isFromHere = published?.repository === repositoryName(connection.repository);
+  return [...new Set([...ofBranch, isFromHere ? published!.path : fileOf(connection)])];
 }
 
 /**

@@ -805,11 +805,15 @@ describe('a file whose resource wants approval', () => {
     expect(await labels()).toEqual(['1.0.0']);
   });
 
-  test('leaves its slug to a decoy whose old tag is published there: it is not published under another', async () => {
+  test.each([
+    ['whose old tag', ', tags: "v*"'],
+    ['of a lower version that', ''],
+  ])('leaves its slug to a decoy %s is published there: it is not published under another', async (_, tags) => {
     const { registry, source, sync, labels } = await scene();
-    const stele = decoyed('pay.yaml').replace('slug: pay', 'slug: pay, tags: "v*"');
+    const stele = decoyed('pay.yaml').replace('slug: pay', `slug: pay${tags}`);
     for (const more of ['1', '2']) {
-      const files = { 'stele.yaml': stele, 'pay.yaml': api('1.0.1', '/a'), 'decoy.yaml': decoy, [more]: '' };
+      const documents = { 'pay.yaml': api('1.0.1', '/a'), 'decoy.yaml': decoy.replace('1.0.0', '0.1.0') };
+      const files = { 'stele.yaml': stele, ...documents, [more]: '' };
       source.tag(url, 'v0.1.0', source.push(url, files, { people: [ann, ann] }));
       for (let time = 0; time < 2; time++) await sync();
     }
