@@ -18,7 +18,9 @@ import type { Registry } from '../../src/registry/registry.ts';
 import { createApp } from '../../src/server/app.ts';
 import { listen } from '../../src/server/listen.ts';
 import type { Bucket } from '../../src/store/bucket.ts';
+import { readLogContents } from '../../src/store/log/check-log.ts';
 import { entryKey, parseEntryKey } from '../../src/store/log/entry.ts';
+import { createObjects, objectKey } from '../../src/store/objects.ts';
 import { createMemoryBucket } from '../../test/memory-store.ts';
 import {
   bucketOf,
@@ -100,6 +102,9 @@ await fillLog(plain.bucket);
 for (const key of (await filesOf(plain.bucket)).keys())
   if (/^tree\/(?:batches|tiles)\/|^work\/heads\/(?:@acme|tree)\//.test(key)) isNames.acme.add(key);
 const original = await filesOf(plain.bucket);
+/** Pieces of the log's summary. Who finds one missing reads the entries, and makes it again with the next change. */
+const { summaries } = await readLogContents(plain.bucket, createObjects(plain.bucket), '@acme');
+const remade = new Set(summaries.map((digest) => objectKey(digest)));
 echo(
   `${original.size} files of ${published.size} versions, in ${Math.round((performance.now() - startedAt) / 1000)} s`,
 );
@@ -136,7 +141,7 @@ async function unfound(bucket: Bucket, done: ReadonlyMap<string, string>): Promi
   }
   for (const { key } of checked.damages) if (key.includes('beta')) wrong.push(`fsck tells of ${key}, which is sound`);
   return [...done].flatMap(([key, how]) => {
-    if (keys.has(key)) return [];
+    if (keys.has(key) || (how === 'delete' && remade.has(key))) return [];
     // The public log is read up to the first damage.
     if (key.startsWith('tree/') && [...keys].some((each) => each.startsWith('tree/'))) return [];
     // Of missing entries in a row, the first is reported. What stands after a damaged one need not follow it.
@@ -177,7 +182,9 @@ const options = {
 };
 const repaired = await repairStore(openStore(bucket), () => fsck(openStore(bucket)), options);
 if (repaired.damages.length > 0) wrong.push(`${repaired.damages.length} damages are left after the repair`);
-const digests = (each: Files) => Object.fromEntries([...each].map(([key, bytes]) => [key, digestOf(bytes)]));
+const isMade = (key: string) => done.get(key) === 'delete' && remade.has(key);
+const digests = (each: Files) =>
+  Object.fromEntries([...each].flatMap(([key, bytes]) => (isMade(key) ? [] : [[key, digestOf(bytes)]])));
 if (!isDeepStrictEqual(digests(await filesOf(bucket)), digests(original)))
   wrong.push('the repaired store is another one');
 echo(

@@ -153,6 +153,20 @@ describe('a summary', () => {
     expect(await bucket.list('objects/')).toHaveLength(objects);
   });
 
+  test('of which any piece is lost is made again, so that later starts are as quick as before', async () => {
+    for (let piece = 0, count = 1; piece < count; piece++) {
+      const bucket = createMemoryBucket();
+      const refs = open(bucket);
+      for (let index = 0; index < 600; index++) await increment(refs, one);
+      for (let index = 0; index < 2; index++) await increment(open(bucket), one);
+      const keys = await bucket.list('objects/');
+      count = keys.length;
+      await bucket.delete(keys[piece]!);
+      for (let index = 0; index < 2; index++) await increment(open(bucket), one);
+      expect(await reads(bucket, () => open(bucket).read(one)), keys[piece]).toBeLessThan(20);
+    }
+  });
+
   test('is cut into segments by size, so that long entries do not make one that cannot be read', async () => {
     const bucket = createMemoryBucket();
     const written: number[] = [];

@@ -164,15 +164,17 @@ function lostOf(newest: number, reached: number): number | null {
 
 /**
  * Opens the state of a log: the newest checkpoint, the segments after it, and the entries after
- * those. Stops before an entry that is damaged or missing. `newest`: the number of the newest entry.
+ * those. Stops before an entry that is damaged or missing. `newest`: the number of the newest entry. `isSummarized`: whether the
+ * state is of a summary.
  */
 export async function openState(
   bucket: Bucket,
   objects: Objects,
   partition: string,
-): Promise<{ state: State; newest: number; at: string | null }> {
+): Promise<{ state: State; newest: number; at: string | null; isSummarized: boolean }> {
   const { newest, tip } = await findTip(bucket, partition);
-  const state = await openSummary(objects, tip);
+  const summary = await openSummary(objects, tip);
+  const state = summary ?? createState();
   const pace = createPacer();
   try {
     for await (const { entry, bytes } of readEntries(bucket, partition, state, newest)) {
@@ -182,7 +184,7 @@ export async function openState(
   } catch (error) {
     if (!isRegistryError(error, 'corrupt')) throw error;
   }
-  return { state, newest, at: tip?.at ?? null };
+  return { state, newest, at: tip?.at ?? null, isSummarized: summary !== null };
 }
 
 /** Prepares the lists in frames, so that the first list of all records does not block. */
@@ -235,9 +237,9 @@ async function findTip(bucket: Bucket, partition: string): Promise<{ newest: num
   return { newest, tip: null };
 }
 
-/** The state that the index of an entry leads to. Empty if the entry names none, or if it cannot be read: then all entries are read. */
-async function openSummary(objects: Objects, tip: SealedEntry | null): Promise<State> {
-  if (tip === null || tip.index === null) return createState();
+/** The state that the index of an entry leads to. Null if the entry names none, or if it cannot be read: then all entries are read. */
+async function openSummary(objects: Objects, tip: SealedEntry | null): Promise<State | null> {
+  if (tip === null || tip.index === null) return null;
   try {
     const index = await readIndex(objects, tip.index);
     const { checkpoint, segments } = index;
@@ -260,6 +262,6 @@ async function openSummary(objects: Objects, tip: SealedEntry | null): Promise<S
     return state;
   } catch (error) {
     if (!isRegistryError(error, 'corrupt')) throw error;
-    return createState();
+    return null;
   }
 }

@@ -78,7 +78,7 @@ export async function openPartition(
   { now, monotonic, uniqueId, changed, failed, heads, continuing }: PartitionOptions,
 ) {
   const openedAt = monotonic();
-  const [{ state, newest, at: writtenUntil }, expected] = await Promise.all([
+  const [{ state, newest, at: writtenUntil, isSummarized }, expected] = await Promise.all([
     openState(bucket, objects, partition),
     heads.newest(partition),
   ]);
@@ -90,7 +90,7 @@ export async function openPartition(
   const follower = followLog(bucket, partition, state, { monotonic, openedAt, newest, expected, read });
   const trail = createTrail(bucket, objects, partition, state);
   const lists = createPrefixLists(state);
-  const summaries = createSummaries(bucket, objects, partition, state, failed);
+  const summaries = createSummaries(bucket, objects, partition, { state, isSummarized, failed });
   const queue: Waiting[] = [];
   let isCommitting = false;
   let isPrepared = false;

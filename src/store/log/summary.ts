@@ -163,16 +163,16 @@ function add(records: Map<string, HeldRecord>, [name, record, kept]: SummaryRow)
 
 /**
  * Keeps segments and checkpoints of a log up to date, so that opening it stays quick. They are made
- * from the log alone and change nothing in it.
+ * from the log alone and change nothing in it. `isSummarized`: whether the newest could be read when the log was opened.
  * `failed`: called once for each time that they cannot be made.
  */
 export function createSummaries(
   bucket: Bucket,
   objects: Objects,
   partition: string,
-  state: State,
-  failed: (error: unknown) => void,
+  { state, isSummarized, failed }: { state: State; isSummarized: boolean; failed: (error: unknown) => void },
 ) {
+  const unread = isSummarized ? null : state.index;
   /** An index that was written here, and the one that entries named at that time. */
   let written: { digest: Digest; instead: Digest | null } | null = null;
   /** How far the newest index reaches, where that is known. */
@@ -186,9 +186,11 @@ export function createSummaries(
     return written !== null && state.index === written.instead ? written.digest : state.index;
   }
 
-  /** An index that is damaged or gone is made again, from all entries. */
+  /** An index that is damaged or gone, or of which a piece is, is made again, from all entries. */
   async function readKnown(digest: Digest | null): Promise<Index> {
-    return digest === null ? nothing : readIndex(objects, digest).catch(insteadOf('corrupt', nothing));
+    return digest === null || digest === unread
+      ? nothing
+      : readIndex(objects, digest).catch(insteadOf('corrupt', nothing));
   }
 
   /** The index with the entries up to a number: in one segment, or in several where they are long. */
