@@ -492,9 +492,13 @@ export const gatedVerbs: Verbs = {
 };
 
 /** What waits there. */
-function waiting({ tree, pull, tags }: Gated, slug: string, { source }: { source: string }): Contract | undefined {
+function waiting(
+  { tree, read, pull, tags }: Gated,
+  slug: string,
+  { source }: { source: string },
+): Contract | undefined {
   const [kind, label = ''] = source.split(' ');
-  const from = kind === 'pull' ? pull?.tree : kind === 'tag' ? tags.get(label) : tree;
+  const from = kind === 'pull' ? pull?.tree : kind === 'tag' ? tags.get(label) : tree.isGarbled ? read : tree;
   const fileIn = (of: Tree | undefined) => of && [...of.entries].find(([, entry]) => entry.slug === slug)?.[0];
   const path = fileIn(from) ?? fileIn(tree);
   return path === undefined ? undefined : from?.files.get(path);
@@ -508,7 +512,8 @@ function whetherTheyMay(
 ): string[] {
   const slug = item.resource.split('/').at(-1)!;
   const contract = waiting(gated, slug, item);
-  if (contract === undefined) return [];
+  // What nobody can read yet may have other authors.
+  if (contract === undefined || (gated.tree.isGarbled && item.source === 'branch')) return [];
   // What is older than the version that it is compared with was not written for this one.
   const since = last(gated, slug, item.version)?.place ?? Infinity;
   const isOfPull = item.source.startsWith('pull') && gated.pull?.wrote.get(contract.title)?.has(who) === true;
