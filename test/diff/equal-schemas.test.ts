@@ -136,6 +136,13 @@ const equal: [name: string, one: Schema, other: Schema, version?: Version][] = [
   ['if that asks for a property', record({ if: asks('a'), then: asks('b') }), record({ dependentRequired: { a: ['b'] } })],
   ['with more than names', record({ if: asks('a'), then: { ...asks('b'), properties: { k: { minLength: 2 } } } }), record({ dependentRequired: { a: ['b'] }, dependentSchemas: { a: { properties: { k: { minLength: 2 } } } } })],
   ['a dependency that is required anyway', record({ ...asks('b'), dependentRequired: { a: ['b'] } }), record(asks('b'))],
+  ...[
+    ['^[0-9]+$', '^\\d{1,}$'],
+    ['^[\\w-]{2,2}$', '^[a-zA-Z0-9_\\-]{2}$'],
+    ['^(a|b)[.]$', '^(?:a|b)\\.$'],
+    ['a/b', 'a\\/b'],
+    ['[^\\d]', '[^0-9]'],
+  ].map(([one, other]): [string, Schema, Schema] => [`the pattern ${one}`, { ...text, pattern: one }, { ...text, pattern: other }]),
   ['bounds of int32', { type: 'integer', format: 'int32' }, int32, '3.0.3'],
   ['bounds beside int32', { ...int32, format: 'int32' }, int32, '3.0.3'],
 ]; // prettier-ignore
@@ -215,6 +222,25 @@ const different: [name: string, one: Schema, other: Schema, effect: keyof typeof
   ],
   ['the bounds of int32 where formats only describe', { type: 'integer', format: 'int32' }, { ...int32, format: 'int32' }, 'narrows'], // prettier-ignore
 ];
+
+test.each([
+  ['[a-c]', '[a\\-c]'],
+  ['(a)\\1', '(?:a)\\1'],
+  ['a{2}', 'a{2,}'],
+  ['.', '\\.'],
+  ['[^a]', '[a]'],
+  ['\\s', 's'],
+  ['[\\s]', '[s]'],
+  ['(?=a)', '(a)'],
+  ['[é]', '[e]'],
+  ['^a', '\\^a'],
+  ['\\é', '\\è'],
+  ['[\\\\s]', '[\\s]'],
+  ['[48]', '0'],
+])('the patterns %s and %s differ', (one, other) => {
+  const [before, after] = [one, other].map((pattern) => taking({ ...text, pattern }));
+  expect(compare(before!, after!).verdict).toBe('unknown');
+});
 
 describe('another set of values', () => {
   test.each(different)('%s', (_, one, other, effect, version = '3.1.0') => {

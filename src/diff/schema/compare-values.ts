@@ -13,8 +13,8 @@ import {
 } from '../report.ts';
 import { textOfValue, type SchemaView, namesOfTypes, typesIn } from './read-schema.ts';
 import { own } from '../../model/json.ts';
-import { matchesAll } from './plain-form.ts';
-import { coversTypes, limitOf, rangeOf } from './schema-parts.ts';
+import { matchesAll, plainPattern } from './plain-form.ts';
+import { coversTypes, limitOf, rangeOf, statedIn } from './schema-parts.ts';
 import type { Effect, Walk } from '../walk.ts';
 import { isRestriction } from './keywords.ts';
 
@@ -262,7 +262,9 @@ export function comparePattern(pair: Pair): void {
   const [before, after] = [pair.before.all('pattern'), pair.after.all('pattern')];
   const strip = (text: string | undefined) => (text === undefined || matchesAll(text.slice(1, -1)) ? null : text);
   const [old, current] = [strip(before?.value), strip(after?.value)];
-  if (old === current) return;
+  const plain = ({ flat }: SchemaView) =>
+    textOfValue(statedIn(flat.parts, 'pattern').map(({ value }) => plainPattern(textOf(value))).sort()); // prettier-ignore
+  if (old === current || plain(pair.before) === plain(pair.after)) return;
   const says = sayMust('match the pattern', old && quote(old), current && quote(current));
   const unclear = old && current ? '; which of the two allows more cannot be judged' : '';
   report(pair, effectOf(old, current, 'unknown'), codeOf('pattern', old, current), says + unclear, {

@@ -73,6 +73,34 @@ export function matchesAll(pattern: string): boolean {
   return /^(?:\^?\.\*\$?|\^|\$|)$/.test(pattern);
 }
 
+const patternTokens = /\\.|\[(?:\\.|[^\]\\])+\]|\{\d+(?:,\d*)?\}|\((?:\?(?:[:=!]|<[^>]*>?))?|[^]/gu;
+const usualCounts: Readonly<Record<string, string>> = { '{1,}': '+', '{0,}': '*', '{0,1}': '?' };
+
+/** A pattern in one of several ways to write it: equal texts match the same. */
+export function plainPattern(pattern: string): string {
+  if (pattern.length > 1000) return pattern;
+  const hasBackReferences = /\\[1-9k]/.test(pattern);
+  return pattern.replace(patternTokens, (token) => {
+    if (token.startsWith('{')) return own(usualCounts, token) ?? token.replace(/^\{(\d+),\1\}$/, '{$1}');
+    if (!hasBackReferences && /^\((?:\?:|\?<[^=!])/.test(token)) return '(';
+    return /^(?:\[[ -~]+\]|\\[!-/:-@[-`{-~]|\\[dw]|[ -~])$/.test(token) &&
+      !/^(?:\[.*\\[^dw\W].*\]|[.^$*+?()|{}[\]])$/.test(token)
+      ? setOf(token)
+      : token;
+  });
+}
+
+/** The characters of ASCII that one place of a pattern matches, by their codes. */
+function setOf(place: string): string {
+  try {
+    const matcher = new RegExp(`^${place}$`);
+    const codes = [...Array(128).keys()].filter((code) => matcher.test(String.fromCharCode(code)));
+    return `[${place.startsWith('[^') ? '^' : ''}${codes.join()}]`;
+  } catch {
+    return place; // `[z-a]`
+  }
+}
+
 /** A schema without what says nothing, and in the usual way where it is written in another one. */
 export function plainForm(schema: JsonObject, pointer = ''): JsonObject {
   let plain = schema;
