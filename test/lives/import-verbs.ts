@@ -1,6 +1,6 @@
 import { importHistory } from '../../src/sync/import/import-repository.ts';
 import type { Verbs } from './life.ts';
-import { importVersion } from './model.ts';
+import { floorOf, importVersion } from './model.ts';
 
 /** Release tags, and versions from before that are imported from them. */
 export const importVerbs: Verbs = {
@@ -12,8 +12,8 @@ export const importVerbs: Verbs = {
       );
       const tip = repo?.commits.at(-1);
       if (!repo || !tip || [...tip.files.keys()].some((path) => !repo.slugs.has(path))) return null;
-      // Below all that the branch publishes: what it makes of latest is another question.
-      const label = `0.0.${repo.tags.length}`;
+      // Below all that the branch publishes, or above most of it: the branch never comes there.
+      const label = draw.chance(0.6) ? `0.0.${repo.tags.length}` : `${draw.number(2)}.${900 + repo.tags.length}.0`;
       const docs = new Map([...tip.files].flatMap(([path, doc]) => [[repo.slugs.get(path)!, doc] as const]));
       repo.tags.push({ label, commit: tip.id, docs });
       return {
@@ -33,18 +33,20 @@ export const importVerbs: Verbs = {
       const repo = resource && life.repos.get(resource.from!.repository);
       if (!resource || !repo?.isFollowed || !repo.files.has(resource.from!.path)) return null;
       const { slug } = resource;
+      const latest = draw.of(['keep', 'rule'] as const);
+      const floor = floorOf(resource);
       for (const { label, commit, docs } of repo.tags) {
         const doc = docs.get(slug);
         const isKnown = resource.versions.some((each) => each.label === label);
         const date = repo.commits.findIndex(({ id }) => id === commit);
         if (doc !== undefined && !isKnown)
-          importVersion(resource, { doc, label, commit, date, isStrict: life.ruleset.isStrict });
+          importVersion(resource, { doc, label, commit, date, isStrict: life.ruleset.isStrict }, { latest, floor });
       }
       return {
-        says: `import the tags of ${repo.name} into ${slug}`,
+        says: `import the tags of ${repo.name} into ${slug}, latest by ${latest}`,
         async ask() {
           const { registry } = life.world.nodes[0]!;
-          const options = { tags: 'v*', eachChange: false, since: null, latest: 'keep' } as const;
+          const options = { tags: 'v*', eachChange: false, since: null, latest } as const;
           const run = await importHistory(
             registry,
             { org: 'acme', type: 'apis', slug },

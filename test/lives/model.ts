@@ -294,12 +294,27 @@ export function publish(resource: Resource, asked: Asked): Outcome {
   return { outcome: 'published', version };
 }
 
-/** history.md: compatibility is not asked, and a version does not take over latest from one whose commit is newer. */
-export function importVersion(resource: Resource, asked: Asked): void {
+/** checks.md, Breaking changes: the highest release already published, for what is history below it. */
+export function floorOf({ versions }: Resource): Version | null {
+  const unyanked = versions.map((each) => (each.status === 'yanked' ? { ...each, status: 'active' as const } : each));
+  return latestOf({ pinned: null, versions: unyanked });
+}
+
+/**
+ * history.md: below the highest release compatibility is not asked. With `keep`, a version does not take over latest from
+ * one whose commit is newer.
+ */
+export function importVersion(
+  resource: Resource,
+  asked: Asked,
+  { latest, floor }: { latest: 'keep' | 'rule'; floor: Version | null },
+): void {
   const before = latestOf(resource);
-  const { outcome, version } = publish({ ...resource, compatibility: 'none' }, asked);
+  const isHistory = floor === null || compareRanks(rankOf(asked.label!)!, rankOf(floor.label)!) < 0;
+  const { outcome, version } = publish(isHistory ? { ...resource, compatibility: 'none' } : resource, asked);
   const after = latestOf(resource);
-  if (outcome === 'published' && before !== null && after!.date < before.date) version.isCandidate = false;
+  const isBack = before !== null && after !== null && after.date < before.date;
+  if (outcome === 'published' && latest === 'keep' && isBack) version.isCandidate = false;
   if (outcome !== 'published') return;
   const isAbove = (one: Version, other: Version) => compareRanks(rankOf(one.label)!, rankOf(other.label)!) > 0;
   for (const each of resource.versions) {
