@@ -25,12 +25,12 @@ const author = { actor: 'operator:test', origin: null };
 
 /**
  * Who may know each word. `all`: reads all of acme; `pays`: publishes its public API `pay` alone; `schemas`: administers
- * its schemas; `admin`: administers all of it. With any right in an organization one gets the settings, syncs and sent
- * files of what is public there, and so what these name.
+ * its schemas; `admin`: administers all of it. With any right in an organization one gets the settings and syncs of what
+ * is public there, and so what these name.
  */
 const settings = ['all', 'admin', 'pays', 'schemas'];
 const facts = {
-  zqapi: settings,
+  zqapi: ['all', 'admin'],
   zqsecret: ['all', 'admin'],
   zqdeleted: ['all', 'admin'],
   zqsite: ['all', 'admin'],

@@ -67,7 +67,7 @@ export const sitePage: Page = {
         ...(body.current === null ? [] : [{ text: 'Open the site', href: body.url }]),
       ],
       sections: [
-        await filesSection(request, body),
+        ...(may(request, 'read') ? [await filesSection(request, body)] : []),
         connectionSection(request, path, connection, {
           absent: 'Not connected: pages are written here or uploaded.',
           connect: 'Connect a folder',

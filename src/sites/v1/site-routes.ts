@@ -222,7 +222,11 @@ async function describeConnection(
   return answerRecord(body, generation, followed?.generation ?? 0);
 }
 
+/** Throws `forbidden` unless the asker may read what is private: nobody else sees what is not published yet, also of a public site. */
+const requireMember = (call: SiteCall): void => requireScopeToMake(call, 'read', call.coordinate);
+
 async function listOf(call: SiteCall, isShown: (path: string) => boolean): Promise<Answer> {
+  requireMember(call);
   const all = await listDrafts(call.registry, call.coordinate);
   return sendSorted(call, all, {
     isShown: ({ path }) => isShown(path) && matchesQuery(call, path),
@@ -280,6 +284,7 @@ function pathOf({ path }: SiteCall, name: 'page' | 'file'): string {
 }
 
 async function findOf(call: SiteCall, name: 'page' | 'file'): Promise<FoundDraft> {
+  requireMember(call);
   return orAbsent(await findDraft(call.registry, call.coordinate, pathOf(call, name)));
 }
 

@@ -67,6 +67,13 @@ describe('in this order', { shuffle: false }, () => {
       expect(await of(writer)).not.toContain('pipeline');
     });
 
+    test('that is public shows its files, published or not, to those alone who may read what is private', async () => {
+      const narrow = await server.signIn({ name: 'narrow', scopes: ['read'], resources: ['apis/*'] });
+      const [shown, whole] = [await narrow.get(guide), await reader.get(guide)];
+      expect([shown.status, whole.text.includes('guide/start.md')]).toEqual([200, true]);
+      expect(shown.text).not.toContain('guide/start.md');
+    });
+
     test('is previewed by what renders it for readers, and nothing is saved', async () => {
       const text = page('<b>Title', 'Some *words*. <script>alert(1)</script>\n\n[x](javascript:alert(1))');
       const answer = await writer.send(`${guide}/edit`, { '/path': 'preview.md', '/text': text, do: 'check' });
