@@ -61,10 +61,6 @@ function printCopied(target: string, copied: Copied, json: boolean, checked: Che
   if (checked && found.length === 0) print(`${target} was checked: ${checked.versions} versions, nothing is damaged.`);
 }
 
-interface RestoreOptions extends CommonOptions {
-  to: string[];
-}
-
 /** `stele restore FOLDER`: copies a backup into an empty store. */
 export function restoreCommand(): Command {
   return new Command('restore')
@@ -77,7 +73,7 @@ export function restoreCommand(): Command {
       [],
     )
     .action(async (folder: string, _options: unknown, command: Command) => {
-      const { json = false, to } = command.optsWithGlobals<RestoreOptions>();
+      const { json = false, to } = command.optsWithGlobals<CommonOptions & { to: string[] }>();
       const until = to.map(pointIn);
       // Opening a bucket would make the folder.
       if (!(await holdsStore(folder))) {

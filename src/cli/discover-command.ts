@@ -14,13 +14,6 @@ import { withRegistryToRead, withRepositories, type CommonOptions } from './comm
 import { complain, print, printJson, withProgress } from './output.ts';
 import { isPathGlob } from '../model/glob.ts';
 
-interface DiscoverOptions extends CommonOptions {
-  org: string;
-  branch?: string;
-  path?: string;
-  write?: boolean;
-}
-
 type Discovered = Awaited<ReturnType<typeof discovering.discoverRepository>>;
 
 /** The most files that are listed for one reason, unless `--json` is given. */
@@ -36,7 +29,9 @@ export function discoverCommand(): Command {
     .option('--path <folder>', 'look only into this folder of the repository')
     .option('--write', 'write a stele.yaml that lists the documents')
     .action(async (given: string, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<DiscoverOptions>();
+      const options = command.optsWithGlobals<
+        CommonOptions & { org: string; branch?: string; path?: string; write?: boolean }
+      >();
       const { org, branch = null } = options;
       const url = isLocalUrl(given) ? resolve(given) : given;
       const discover = plainFolder(options.path ?? '');

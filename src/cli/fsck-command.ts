@@ -139,17 +139,13 @@ export function printDamages(damages: Checked['damages']): void {
   for (const { key, detail } of damages) complain(`${key}: ${detail}`);
 }
 
-interface GcCommandOptions extends CommonOptions {
-  dryRun?: boolean;
-}
-
 /** `stele gc`: deletes what nothing refers to. */
 export function gcCommand(): Command {
   return new Command('gc')
     .description('Delete objects that nothing refers to. Also while servers run.')
     .option('--dry-run', 'print what would be done, and do nothing')
     .action(async (_options: unknown, command: Command) => {
-      const { json, dryRun = false } = command.optsWithGlobals<GcCommandOptions>();
+      const { json, dryRun = false } = command.optsWithGlobals<CommonOptions & { dryRun?: boolean }>();
       const collected = await withStore(command, async (registry) => {
         const { collectGarbage } = await import('../registry/maintenance/gc.ts');
         return withProgressUnless(json, 'Looking for objects that nothing refers to', (say) =>

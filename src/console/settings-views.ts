@@ -2,8 +2,6 @@ import { quotaNames, type QuotaName } from '../config/organization-config.ts';
 import { facts, type Page } from './pages.ts';
 import { assertMay, perform, here, type Answered } from './console-request.ts';
 
-type Limits = Answered<'getLimits'>;
-
 const inFindings = {
   error: 'errors reject a document',
   warn: 'errors and warnings reject a document',
@@ -104,7 +102,7 @@ const quotaTitles: Readonly<Record<QuotaName, string>> = {
   drafts: 'Files sent',
 };
 
-function quotaText(name: QuotaName, { usage, quotas }: Limits): string {
+function quotaText(name: QuotaName, { usage, quotas }: Answered<'getLimits'>): string {
   const [used, limit] = [usage![name], quotas[name]].map((count) => count?.toLocaleString('en-US'));
   return limit === undefined ? `${used}, without a limit` : `${used} of ${limit}`;
 }

@@ -10,8 +10,6 @@ import {
   type ListCode,
 } from './pages.ts';
 
-type WebhookRecord = Listed<'listWebhooks'>;
-
 export const webhookList: ListCode<'listWebhooks'> = {
   rows: (items, request) =>
     items.map((webhook) => ({
@@ -27,7 +25,7 @@ export const webhookList: ListCode<'listWebhooks'> = {
     })),
 };
 
-function webhookState({ state, reason, failingSince }: WebhookRecord): Cell {
+function webhookState({ state, reason, failingSince }: Listed<'listWebhooks'>): Cell {
   if (state !== 'enabled') return { text: state, tag: 'bad', ...(reason !== null && { more: reason }) };
   if (failingSince === null) return { text: 'enabled', tag: 'good' };
   return { text: 'failing', tag: 'warn', more: `since ${timeCell(failingSince).text}` };

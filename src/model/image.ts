@@ -105,14 +105,9 @@ const largestSide = 50_000;
 
 type Size = readonly [number, number] | null;
 
-interface Reader {
-  is(bytes: Buffer): boolean;
-  size(bytes: Buffer): Size;
-}
-
 const begins = (text: string) => (bytes: Buffer) => bytes.toString('latin1', 0, text.length) === text;
 
-const readers: Readonly<Record<ImageType, Reader>> = {
+const readers: Readonly<Record<ImageType, { is(bytes: Buffer): boolean; size(bytes: Buffer): Size }>> = {
   'image/png': {
     is: begins('\x89PNG\r\n\x1a\n'),
     size: (bytes) => (bytes.length < 24 ? null : [bytes.readUInt32BE(16), bytes.readUInt32BE(20)]),

@@ -11,17 +11,15 @@ function patternsFor({ slug }: Pick<Coordinate, 'slug'>): string[] {
   return [`${slug}-v*`, `${slug}@*`, `${slug}/v*`, 'v*', 'r*', 'release-*', 'release/*', '*'];
 }
 
-/** A pattern of release tags, and the tag of the highest version among them. */
-interface ReleasePattern {
-  pattern: string;
-  newest: string;
-}
-
 /**
  * The patterns of tags that may name a document's releases, best first: those of the usual ones that
  * give a tag a label beginning with a number. `*` only if all tags do.
  */
-function releasePatterns(tags: readonly string[], coordinate: Pick<Coordinate, 'slug'>): ReleasePattern[] {
+/** Patterns of release tags, each with the tag of the highest version among those that it fits. */
+function releasePatterns(
+  tags: readonly string[],
+  coordinate: Pick<Coordinate, 'slug'>,
+): { pattern: string; newest: string }[] {
   return patternsFor(coordinate).flatMap((pattern) => {
     const matching = tags.filter((name) => matchesGlob(pattern, name));
     const releases = matching.flatMap((name, order) => {

@@ -124,7 +124,7 @@ export function makeSiteEntry({ pages, terms }: SiteIndex, limit = maxPostings):
  * The words of a path. Its parameters count as such, and the last other segment counts more, the
  * less the more words it has.
  */
-function addPath({ words }: Collected, path: string, record: number): void {
+function addPath({ words }: ReturnType<typeof createCollected>, path: string, record: number): void {
   const segments = path.replace(/\{[^{}]*\}/g, ' ').split('/');
   const last = segments.findLastIndex((segment) => segment.trim() !== '');
   let from = 0;
@@ -132,8 +132,6 @@ function addPath({ words }: Collected, path: string, record: number): void {
     from = words(segment, record, weights.path, { from, last: at === last });
   for (const [, parameter] of path.matchAll(/\{([^{}]*)\}/g)) words(parameter!, record, weights.parameter);
 }
-
-type Collected = ReturnType<typeof createCollected>;
 
 /** Collects postings, at most so many. */
 function createCollected(limit: number) {

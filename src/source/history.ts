@@ -189,19 +189,13 @@ export async function* deepen(
   }
 }
 
-/** A commit, and its parents as far as they are known. */
-export interface KnownCommit {
-  id: string;
-  parents: readonly string[];
-}
-
 /**
  * Implements `Source.ancestry`. Fetches commit objects only, where the server supports that.
  */
 export async function traceAncestry(
   transport: Transport,
   target: FetchTarget,
-  ancestor: KnownCommit,
+  ancestor: { id: string; parents: readonly string[] },
   options: MirrorOptions,
 ): Promise<Ancestry> {
   const { searchPath, sizeLimit } = options;

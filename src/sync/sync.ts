@@ -169,16 +169,7 @@ export interface Synced {
   /** What a person should know about this run, or null. */
   detail: string | null;
   /** Set when this commit could not be read or judged completely and must be read again. */
-  lost: Lost | null;
-}
-
-/**
- * A commit to read again: a sandbox died for a reason that is not in the document, or the guard
- * could not judge it.
- */
-interface Lost {
-  commit: string;
-  detail: string;
+  lost: { commit: string; detail: string } | null;
 }
 
 /**

@@ -132,8 +132,6 @@ function foldersOf(path: string): string[] {
   return parent === '.' ? [''] : [parent, ...foldersOf(parent)];
 }
 
-type Find = (name: string) => Promise<GivenRuleset>;
-
 /**
  * A ruleset by its coordinate, file or URL, with all that it extends. Coordinates are looked up in
  * the data folder, or in the registry at a URL. Throws `refused` for an invalid ruleset.
@@ -145,7 +143,7 @@ async function rulesetNamed(
   name: string,
   registry: string | undefined,
 ): Promise<GivenRuleset> {
-  const find: Find =
+  const find: (name: string) => Promise<GivenRuleset> =
     registry === undefined
       ? (coordinate) => findHere(command, coordinate)
       : (coordinate) => read(compiler, config, urlIn(registry, coordinate), coordinate, registry);

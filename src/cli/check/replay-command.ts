@@ -11,11 +11,6 @@ import { withClient } from '../manage/with-client.ts';
 import type { Client } from '../registry-client.ts';
 import { readDocument } from '../remote-registry.ts';
 
-interface ReplayOptions extends CommonOptions {
-  registry?: string;
-  format: 'text' | 'csv';
-}
-
 type Result = Pick<ReplayPage, 'items' | 'totals'>;
 
 /** `stele replay CANDIDATE RULESET`: what a new version of a ruleset would reject. Writes nothing. */
@@ -27,7 +22,7 @@ export function replayCommand(): Command {
     .option('--registry <url>', 'ask the running registry at this URL, with the key in STELE_KEY')
     .addOption(new Option('--format <format>', 'output format').choices(['text', 'csv']).default('text'))
     .action(async (candidate: string, name: string, _options: unknown, command: Command) => {
-      const { json, format } = command.optsWithGlobals<ReplayOptions>();
+      const { json, format } = command.optsWithGlobals<CommonOptions & { registry?: string; format: 'text' | 'csv' }>();
       const { coordinate, selector } = requireCoordinate(name);
       if (coordinate.type !== 'rulesets' || selector.kind !== 'latest')
         throw new RegistryError(

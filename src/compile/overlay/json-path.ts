@@ -33,11 +33,9 @@ export function parseJsonPath(text: string): JsonPath {
   }
 }
 
-function stepsOf({ segments }: Query): JsonPath {
+function stepsOf({ segments }: ReturnType<JSONPathEnvironment['compile']>): JsonPath {
   return segments.map((segment) => ({ isDeep: segment.toString().startsWith('..'), selectors: segment.selectors }));
 }
-
-type Query = ReturnType<JSONPathEnvironment['compile']>;
 
 /**
  * The nodes that a path selects, in order. json-p3 reads paths; they are evaluated here, because each node that is

@@ -22,11 +22,6 @@ const nouns: Readonly<Record<string, string>> = {
   mediaTypes: 'Media type',
 };
 
-interface Component extends Place {
-  noun: string;
-  name: string;
-}
-
 /**
  * Compares what has a name: what came or went, and what no operation of either document uses. Other documents may refer
  * to it, so whether that breaks somebody is not known here. Returns what tells of such schemas once the walk is finished.
@@ -70,7 +65,7 @@ export function compareComponents(walk: Walk, root: Unit): () => Fact[] {
 const unusedSays = 'no operation uses it, and other documents may refer to it';
 
 /** The components of a document by folder and name. */
-function componentsOf(side: Side): Map<string, Component> {
+function componentsOf(side: Side): Map<string, Place & { noun: string; name: string }> {
   const holder = side.dialect.name === '2.0' ? rootOf(side) : placeAt(side, ['components']);
   const folders = Object.entries(nouns).flatMap(([folder, noun]) => {
     const place = holder && memberOf(side, holder, folder);

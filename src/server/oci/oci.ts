@@ -78,8 +78,6 @@ interface OciRequest {
   query: URLSearchParams;
 }
 
-type Named = Exclude<OciPath, { kind: 'ping' }>;
-
 /**
  * The registry as OCI clients see it, to read from: a repository for each resource, a tag for each
  * version (OCI distribution specification 1.1, category "pull", with tags and referrers).
@@ -130,7 +128,7 @@ function sendPing(request: IncomingMessage, response: ServerResponse): void {
   response.end(request.method === 'GET' ? emptyBlob : undefined);
 }
 
-async function answer(asked: OciRequest, granted: Granted, named: Named): Promise<void> {
+async function answer(asked: OciRequest, granted: Granted, named: Exclude<OciPath, { kind: 'ping' }>): Promise<void> {
   if (named.kind === 'tags') return sendTags(asked, granted);
   const { kind, reference } = named;
   if (kind === 'manifests') return sendManifest(asked, granted, reference);

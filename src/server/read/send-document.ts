@@ -25,11 +25,6 @@ export type SendDocument = (read: ReadRequest, granted: GrantedVersion, address:
 
 export type ResourceAddress = Extract<Address, { kind: 'resource' }>;
 
-interface Ready {
-  prepared: PreparedDocument;
-  layer: Descriptor;
-}
-
 /** What relates a version to the proof that it is in the public log. */
 const proofRelation = 'https://c2sp.org/tlog-proof';
 /** Bytes of a prepared response, roughly. */
@@ -54,7 +49,7 @@ export function createSendDocument({ links, answers }: Pick<Site, 'links' | 'ans
     const { resource, version, generation } = granted;
     const name = `document ${nameOf(resource)} ${generation} ${version.label} ${offer.mediaType} ${coding} ${lifetime}`;
     const hasProof = resource.visibility === 'public' && hasPublicLog(context.registry);
-    const prepareNow = async (): Promise<Ready> => {
+    const prepareNow = async (): Promise<{ prepared: PreparedDocument; layer: Descriptor }> => {
       const manifest = await readManifest(context.registry, granted);
       const coded = findLayer(manifest, offer.format, coding);
       const layer = coded ?? findLayer(manifest, offer.format, 'identity')!;

@@ -34,11 +34,6 @@ export interface ResourcePage {
   isWhole: boolean;
 }
 
-/** Set for a version that a pull request would publish: when its page expires. */
-export interface PreviewOf {
-  expires: ReturnType<typeof dayOf>;
-}
-
 /**
  * The page of one version of a resource, the same for latest and for its label. That of a preview
  * has no links to the version, since it has no URL yet.
@@ -47,7 +42,7 @@ export async function resourcePage(
   site: Site,
   granted: GrantedVersion,
   related: Related,
-  preview: PreviewOf | null = null,
+  preview: { expires: ReturnType<typeof dayOf> } | null = null,
 ): Promise<ResourcePage> {
   const { registry, links } = site;
   const { resource, version } = granted;

@@ -24,8 +24,6 @@ import { namesOf, whoCell } from '../../console/keys.ts';
 import { fitsTheme, themeFiles } from '../model/theme.ts';
 import type { Field } from '../../server/v1/described-field.ts';
 
-type SiteRecord = Answered<'getSite'>;
-
 export const siteList: ListCode<'listSites'> = {
   rows: (items, request) =>
     items.map(({ slug, title, visibility, current, connection, updatedAt }) => ({
@@ -101,7 +99,7 @@ export const sitePage: Page = {
   },
 };
 
-async function filesSection(request: ConsoleRequest, { connection }: SiteRecord): Promise<Section> {
+async function filesSection(request: ConsoleRequest, { connection }: Answered<'getSite'>): Promise<Section> {
   const isEditable = may(request, 'publish');
   const title = 'Pages and files';
   if (connection !== null)

@@ -28,16 +28,10 @@ export type SiteChange = Partial<SiteSettings> & { visibility?: Visibility; bloc
 
 const limits = { items: 2_000, depth: 6, redirects: 5_000 };
 
-/** What is wrong with a member of the settings: as it follows the member's name. */
-interface Fault {
-  pointer: string;
-  detail: string;
-}
-
 /** Throws `malformed` if the settings cannot be those of a site. Says which and why. */
 function assertSettings({ theme = {}, navigation, redirects, versions }: Partial<SiteSettings>): void {
   const of = (pointer: string) => (detail: string) => ({ pointer, detail });
-  const faults: Fault[] = [
+  const faults: { pointer: string; detail: string }[] = [
     ...faultsIn(theme).map(({ name, fault }) => of(`/theme/${name}`)(fault)),
     ...themeFiles.flatMap((name) => {
       const path = theme[name];

@@ -92,10 +92,6 @@ export interface Effective {
   unknown: Set<string>;
 }
 
-interface Finding extends Omit<Effective, 'rules'> {
-  find: FindRuleset;
-}
-
 interface Collected {
   rules: Map<string, EffectiveRule>;
   aliases: Map<string, unknown>;
@@ -104,7 +100,7 @@ interface Collected {
 
 function collect(
   ruleset: Readonly<JsonObject>,
-  finding: Finding,
+  finding: Omit<Effective, 'rules'> & { find: FindRuleset },
   which: Which,
   isExplicit: boolean,
   path: readonly object[],
