@@ -7,11 +7,10 @@ import { tryMail } from './try-mail.ts';
 import { sendEvent, type SendOptions } from './send-event.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createAlarms } from '../scheduling/waiting.ts';
-import { isRegistryError, RegistryError } from '../model/errors.ts';
+import { isRegistryError } from '../model/errors.ts';
 import { createRecorder } from './record-events.ts';
 import { assertSecretKey } from '../registry/seal.ts';
 import { listOrganizations } from '../registry/maintenance/organizations.ts';
-import { testEvent } from './events.ts';
 
 /** Milliseconds without a success after which an endpoint is disabled. */
 const patience = 5 * 24 * 60 * 60_000;
@@ -265,21 +264,4 @@ function oldestDue({ due, active }: Lane, now: number): string | null {
     if (isDue && !active.has(event) && (oldest === null || event < oldest)) oldest = event;
   }
   return oldest;
-}
-
-/**
- * Sends an event of type `dev.stele.test` to an endpoint once, even if it is disabled, and returns
- * the result. It is not logged and has no other effect. Rejects with `not_found` for an unknown
- * endpoint.
- */
-export async function testWebhook(
-  registry: Registry,
-  url: string,
-  org: string,
-  id: string,
-  options: SendOptions = {},
-): Promise<Attempt> {
-  const webhook = await findWebhook(registry, org, id);
-  if (webhook === null) throw new RegistryError('not_found', 'There is no such webhook.');
-  return sendEvent(registry, webhook.value, testEvent(url, org, newId(registry), registry.now()), options);
 }

@@ -3,7 +3,9 @@ import { RegistryError } from '../../model/errors.ts';
 import { deliveryRef, shownUrl, type Delivery, type Webhook } from '../../model/event.ts';
 import { redeliver, readHealth } from '../../events/delivery.ts';
 import { readAmong } from '../../registry/stored.ts';
-import { testWebhook } from '../../events/deliveries.ts';
+import { testEvent } from '../../events/events.ts';
+import { sendEvent } from '../../events/send-event.ts';
+import { newId } from '../../registry/registry.ts';
 import {
   changeWebhook,
   createWebhook,
@@ -72,9 +74,12 @@ export const webhookOperations = operationsAbout('part', {
     return { status: 200, headers, body: { ...body, secret } };
   },
 
+  /** Sends it once, also to an endpoint that is disabled. It is not logged and has no other effect. */
   async testWebhook(call) {
-    const { id } = (await findCovered(call)).value;
-    const attempt = await testWebhook(call.registry, call.context.url, call.org, id);
+    const { registry, org, context } = call;
+    const { value } = await findCovered(call);
+    const event = testEvent(context.url, org, newId(registry), registry.now());
+    const attempt = await sendEvent(registry, value, event);
     return { status: 200, body: { delivered: attempt.error === null, ...attempt } };
   },
 
