@@ -6,7 +6,7 @@ import type { Resource } from '../../src/model/resource.ts';
 import { receiveHook } from '../../src/sync/receive-hook.ts';
 import { keyOf } from './approval-verbs.ts';
 import type { Draw } from './draw.ts';
-import { breaksOf, contractIn, copyOf, editNames, edits, firstContract, mergeTrees, noTree, textsOf, type Contract, type Tree } from './gated-model.ts'; // prettier-ignore
+import { breaksOf, contractIn, copyOf, editNames, edits, firstContract, mergeTrees, noTree, textsOf, type Contract, type Entry, type Tree } from './gated-model.ts'; // prettier-ignore
 import { syncAll, type Life, type Plan, type Verbs } from './life.ts';
 import { versionBefore } from './model.ts';
 
@@ -231,9 +231,13 @@ async function faultsOfDetached(
     log: [...new Set(lines.map(({ resource }) => String(resource)))],
     checks: [...new Set(checks)],
   };
-  return Object.entries(ways).flatMap(([way, names]) =>
-    names.sort().join() === wanted ? [] : [`${way} say that these ended: ${names.join()} instead of ${wanted}`],
-  );
+  // What waits for its first tag was connected, unless approval forbade it.
+  const isNew = ({ slug, isTagged }: Entry) => isTagged && !gated.versions.has(slug);
+  const untold = new Set([...gated.read.entries.values()].filter(isNew).map(({ slug }) => coordinateOf(slug)));
+  return Object.entries(ways).flatMap(([way, all]) => {
+    const names = all.filter((name) => !untold.has(name)).sort();
+    return names.join() === wanted ? [] : [`${way} say that these ended: ${names.join()} instead of ${wanted}`];
+  });
 }
 
 /** Nothing is published under any name with a break that nobody else approved; what breaks nothing is. */
