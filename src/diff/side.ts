@@ -157,7 +157,8 @@ export function resolvePlace(side: Side, place: Place): Place | null {
 
 /** The target of a reference. Null if it leads to nothing. */
 export function targetOf(side: Side, reference: string): Place | null {
-  if (reference === '#') return rootOf(side);
+  // An API is no schema, which authors mean by it.
+  if (reference === '#') return (side.document['openapi'] ?? side.document['swagger']) ? null : rootOf(side);
   if (reference.startsWith('#/')) {
     const target = side.targets.get(reference) ?? placeAt(side, pointerKeys(reference));
     if (target !== null) side.targets.set(reference, target);

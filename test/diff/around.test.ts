@@ -869,6 +869,19 @@ describe('callbacks', () => {
   ]);
 });
 
+test('a reference to the whole document, as authors mean the schema around it, leads to no schema', () => {
+  const schemas = { Filter: { type: 'object', properties: { all: { type: 'array', items: { $recursiveRef: '#' } } } } };
+  const [before, after] = [{}, { more: text }].map((more) =>
+    taking(ref('Filter'), { components: { schemas: { Filter: { ...schemas.Filter, properties: { ...schemas.Filter.properties, ...more } } } } }), // prettier-ignore
+  );
+  expect(toldOf(compare(before!, after!))).toEqual(['safe request-property-added']);
+});
+
+test('x-webhooks are compared as webhooks, and not as texts, too', () => {
+  const [before, after] = ['a', 'b'].map((name) => ({ ...api(), openapi: '3.0.3', 'x-webhooks': { [name]: { post: { responses: ok } } } })); // prettier-ignore
+  expect(toldOf(compare(before!, after!)).map((one) => one.split(' ')[1])).toEqual(['webhook-removed', 'webhook-added']);
+});
+
 describe('webhooks', () => {
   const components = { securitySchemes: { a: { type: 'apiKey', in: 'header', name: 'A' }, b: { type: 'http', scheme: 'basic' } } }; // prettier-ignore
   const of = (more: Json) => ({ ...api(), components, webhooks: { done: { post: { responses: ok, ...more } } } });

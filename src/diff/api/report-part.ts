@@ -98,7 +98,7 @@ export function reportTexts(
 ): void {
   const extensions = [places.before, places.after]
     .flatMap(({ value }) => Object.keys(objectOf(value)))
-    .filter((key) => key.startsWith('x-') && key !== 'x-sunset');
+    .filter((key) => key.startsWith('x-') && key !== 'x-sunset' && key !== 'x-webhooks');
   for (const key of new Set([...keys, ...extensions])) {
     const stated = membersAt(walk, places, key);
     if (stated.isSame) continue;
