@@ -5,6 +5,7 @@ import { connectRecord } from '../../../src/sync/connect.ts';
 import type { Sandboxes } from '../../../src/compile/sandboxes.ts';
 import { createKey } from '../../../src/registry/keys/keys.ts';
 import type { DescribedOperation, DescribedSchema } from '../../../src/server/v1/api-description.ts';
+import { badNames, badValues } from '../../bad-values.ts';
 import { createTestRegistry, publishVersion } from '../registry.ts';
 import { documentOf, openApi, unlimited } from './api.ts';
 import { description } from './described.ts';
@@ -105,6 +106,8 @@ const garbage = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
   fc.string({ unit: 'binary', maxLength: 20 }),
   fc.constantFrom<unknown>(null, 0, -1, 1e308, '', '\u0000', 'x'.repeat(20_000), [], {}, true),
+  // Lists with nothing in them, and what is a text elsewhere.
+  fc.constantFrom<unknown>([''], ['a', ''], [null], [[]], [' '], ...badNames, ...Object.values(badValues)),
 );
 
 /** Once in `odds` something, else null. */
