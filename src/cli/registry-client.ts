@@ -171,9 +171,15 @@ export async function askRegistry(
   const response = await fetch(url, {
     method,
     headers,
-    redirect: 'error',
+    redirect: 'manual',
     ...(body !== undefined && { body: sent }),
   }).catch(refuseUnreachable(url.origin));
+  const location = response.headers.get('location');
+  if (response.status >= 300 && response.status < 400 && location !== null)
+    throw new RegistryError(
+      'unreachable',
+      `${url.origin} redirects to ${URL.parse(location, url)?.origin ?? location}. The key goes to no other address: if that is the registry, name it with --registry or STELE_REGISTRY.`,
+    );
   if (response.status === 204) return { status: 204, body: {} };
   const answered: unknown = await response.json().catch(() => null);
   if (answered === null || typeof answered !== 'object') {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { runHere } from './in-process.ts';
+import { listen } from './lock-world.ts';
 
 const run = {
   id: '0mwsz390vshu4743g33k',
@@ -263,4 +264,21 @@ test('check does not judge what tags publish by the version in the document', as
   } finally {
     await rm(folder, { recursive: true });
   }
+});
+
+test('a registry that redirects is named with where it leads, which gets no key', async () => {
+  const keys: string[] = [];
+  await using elsewhere = await listen((request, response) => {
+    keys.push(request.headers.authorization ?? 'none');
+    response.end('{}');
+  });
+  await using moved = await listen((request, response) =>
+    response.writeHead(308, { location: `${elsewhere.url}${request.url}` }).end(),
+  );
+  const env = { STELE_KEY: 'stele_key', STELE_REGISTRY: moved.url };
+  expect(await runHere(['sync', '@acme/apis/pay', '--registry', moved.url], { env })).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining(`${moved.url} redirects to ${elsewhere.url}. The key goes to no other address`),
+  });
+  expect(keys).toEqual([]);
 });
