@@ -43,6 +43,12 @@ export interface ModelKey {
   expiresAt: number | null;
 }
 
+/** By label: whether a version is there, or was withdrawn. */
+export interface SmallResource {
+  deletedAt: number | null;
+  versions: Map<string, boolean>;
+}
+
 /** A key of a person. `organizations`: null for all of the person's. */
 export interface PersonsKey {
   id: string;
@@ -98,6 +104,8 @@ export interface Life {
   lock: Map<string, { major: number; version: string }>;
   /** What people were given. */
   rights: { id: string; person: string; scope: string }[];
+  /** An organization with small quotas: its administrator's key, and what it has. */
+  small: { key: string; resources: Map<string, SmallResource> };
   /** People with keys of their own, as of their last sign-in. */
   persons: ModelPerson[];
   /** What groups were given, in all of the organization or in a part of it. */

@@ -10,6 +10,7 @@ import { commitFaces, firstFace } from './audience-verbs.ts';
 import { always, commit } from './git-verbs.ts';
 import { beginGated, gatedUrl, noGated, readGated } from './gated-verbs.ts';
 import { noReferences } from './reference-verbs.ts';
+import { smallQuotas } from './quota-verbs.ts';
 import { openLifeWorld } from './world.ts';
 import { maxKeys } from './model.ts';
 import { verbs } from './verbs.ts';
@@ -32,7 +33,10 @@ const unlimited = { key: 1_000_000, address: 1_000_000, failures: 1_000_000 };
 
 async function begin(seed: number): Promise<Life> {
   const config: UserConfig = {
-    organizations: { acme: { repositories: [...always, { url: conf, visibility: 'public' }] } },
+    organizations: {
+      acme: { repositories: [...always, { url: conf, visibility: 'public' }] },
+      small: { quotas: smallQuotas },
+    },
     quotas: { keys: maxKeys },
     sync: { interval: 0, hosts: ['git.test'] },
     rateLimit: unlimited,
@@ -69,6 +73,7 @@ async function begin(seed: number): Promise<Life> {
     ruleset: { labels: [], isStrict: false },
     keys: [],
     rights: [],
+    small: { key: await makeKey('small'), resources: new Map() },
     persons: [],
     groupRights: [],
     defaults: { compatibility: 'none' },

@@ -13,6 +13,7 @@ import { gitVerbs } from './git-verbs.ts';
 import { keyVerbs } from './key-verbs.ts';
 import type { Verbs } from './life.ts';
 import { personVerbs } from './person-verbs.ts';
+import { quotaVerbs } from './quota-verbs.ts';
 import { referenceVerbs } from './reference-verbs.ts';
 import { resourceVerbs } from './resource-verbs.ts';
 import { siteVerbs } from './site-verbs.ts';
@@ -38,4 +39,5 @@ export const verbs: Verbs = {
   ...logVerbs,
   ...watchVerbs,
   ...personVerbs,
+  ...quotaVerbs,
 };
