@@ -25,6 +25,18 @@ test('a consumer says what it uses, in place of what it said before, and expires
   expect(await names()).toEqual(['billing.web']);
 });
 
+test('an organization that has nothing but a key has its consumers among the dependants', async () => {
+  await using api = await openApi();
+  const create = { visibility: 'public' };
+  const body = { create, document: documentOf('1.0.0') };
+  const { digest } = (await api.call('POST', '/v1/apis/pay/spec', { body })).json;
+  const key = await api.makeKey({ org: 'till' });
+  const contracts = [{ contract: '@acme/apis/pay', range: '^1', version: '1.0.0', digest }];
+  await api.call('PUT', '/v1/consumers/shop', { key, body: { contracts } });
+  const { json } = await api.call('GET', '/@acme/apis/pay/dependants', { key });
+  expect(json['items']).toMatchObject([{ consumer: { organization: 'till', name: 'shop' } }]);
+});
+
 test('a consumer is a dependant of what it pinned by version and digest, for who may read its organization, and dry runs name it', async () => {
   await using api = await openApi();
   await api.call('POST', '/v1/apis', { body: { name: 'Pay', slug: 'pay', visibility: 'public' } });
