@@ -180,7 +180,11 @@ export const gitVerbs: Verbs = {
       const repo = life.repos.get('conf')!;
       repo.isFollowed = !repo.isFollowed;
       const repositories = repo.isFollowed ? [{ url: repo.url, visibility: 'public' as const }] : [];
-      world.config = { ...world.config, organizations: { acme: { repositories: [...always, ...repositories] } } };
+      const { organizations } = world.config;
+      world.config = {
+        ...world.config,
+        organizations: { ...organizations, acme: { repositories: [...always, ...repositories] } },
+      };
       // Somebody pushes meanwhile.
       if (!repo.isFollowed && repo.files.size > 0) {
         const [[path, doc]] = [...repo.files] as [[string, Doc]];
