@@ -1,11 +1,11 @@
 import { importHistory } from '../../src/sync/import/import-repository.ts';
 import type { Verbs } from './life.ts';
-import { floorOf, importVersion } from './model.ts';
+import { floorOf, importVersion, type Resource } from './model.ts';
 
 /** Release tags, and versions from before that are imported from them. */
 export const importVerbs: Verbs = {
   tag: {
-    weight: 3,
+    weight: 6,
     plan(life, draw) {
       const repo = draw.of(
         [...life.repos.values()].filter(({ isFollowed, commits }) => isFollowed && commits.length > 0),
@@ -24,12 +24,16 @@ export const importVerbs: Verbs = {
     },
   },
   import: {
-    weight: 3,
+    weight: 6,
     plan(life, draw) {
       const resources = [...life.resources.values()].filter(
         ({ from, deletedAt }) => from !== null && deletedAt === null,
       );
-      const resource = draw.of(resources);
+      const isNew = ({ slug, from, versions }: Resource): boolean =>
+        life.repos
+          .get(from!.repository)!
+          .tags.some(({ label, docs }) => docs.has(slug) && versions.every((each) => each.label !== label));
+      const resource = draw.of(resources.filter(isNew)) ?? draw.of(resources);
       const repo = resource && life.repos.get(resource.from!.repository);
       if (!resource || !repo?.isFollowed || !repo.files.has(resource.from!.path)) return null;
       const { slug } = resource;
