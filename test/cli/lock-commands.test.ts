@@ -677,8 +677,10 @@ test('outdated and update have a row for each contract, whatever one version or 
   );
   await writeFile(one.file(lockName), [text.split('- path: ')[0], ...moved].join('- path: '));
   await rm(one.cache, { recursive: true });
+  await writeFile(one.file('pay.json'), '{}');
   const outdated = await one.run('outdated');
   expect(outdated.code).toBe(3);
+  expect(outdated.stdout).toContain('pay.json is not this version: edited by hand');
   const rows = outdated.stdout.split('\n').filter((line) => line.includes('@acme/'));
   expect(rows.map((row) => row.split(/ {2,}/).slice(0, 4))).toEqual(
     expect.arrayContaining([

@@ -42,15 +42,14 @@ type Newer = { version: string } & (
 );
 
 /** An entry with what is newer. Null: nothing. */
-interface Outdated extends LockedContract {
+interface Row extends LockedContract {
+  /** Whether its file is what the lock says. */
+  file: FileState;
   /** The status of the locked version, `absent` if the registry no longer lists it, `unknown` if it does not say. */
   status: Status | { state: 'absent' } | { state: 'unknown'; problem: string };
   inRange: Newer | null;
   beyond: Newer | null;
 }
-
-/** An entry, and whether its file is what the lock says. */
-type Row = Outdated & { file: FileState };
 
 /** `stele outdated`: says what is newer in the range of each contract and beyond it, and what that would change. */
 export function outdatedCommand(): Command {
@@ -69,18 +68,14 @@ export function outdatedCommand(): Command {
           for (const entry of entries) {
             say(`Comparing ${entry.contract}: ${all.length + 1} of ${entries.length}`);
             // Each contract has its own row: a problem with one does not stop the others.
-            const examined = fileStateOf(lock, entry).then(async (file) => ({
-              ...(await examine(lock.folder, entry, compare)),
-              file,
-            }));
-            const unknown = (error: unknown): Row => ({
-              ...entry,
-              status: { state: 'unknown', problem: noteProblem(error) },
-              inRange: null,
-              beyond: null,
-              file: 'ok',
-            });
-            all.push(await examined.catch(unknown));
+            const unknown = (file: FileState) => (error: unknown) => {
+              const status = { state: 'unknown', problem: noteProblem(error) } as const;
+              return { ...entry, file, status, inRange: null, beyond: null };
+            };
+            const examined = fileStateOf(lock, entry).then((file) =>
+              examine(lock.folder, { ...entry, file }, compare).catch(unknown(file)),
+            );
+            all.push(await examined.catch(unknown('ok')));
           }
           return all;
         }),
@@ -102,7 +97,11 @@ export function noteProblem(error: unknown): string {
   return error.message;
 }
 
-async function examine(folder: string, entry: LockedContract, compare: CompareContracts): Promise<Outdated> {
+async function examine(
+  folder: string,
+  entry: LockedContract & Pick<Row, 'file'>,
+  compare: CompareContracts,
+): Promise<Row> {
   const [{ contractBytes, coordinateIn, openContractSource, sha256Of, trustedRegistry }, { extentOf }] =
     await Promise.all([import('./contract-source.ts'), import('./check-contracts.ts')]);
   const trusted = trustedRegistry();

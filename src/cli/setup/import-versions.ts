@@ -64,10 +64,6 @@ function nameFrom(text: string): string {
   return slugFrom(text) ?? fail(`No name can be made of ${JSON.stringify(text)}.`);
 }
 
-function assertFolder(root: string): void {
-  if (!existsSync(root)) fail(`The folder ${root} does not exist.`);
-}
-
 /** Makes something of a file of an export, which may be anybody's: no link leads out of it. */
 function fromFile<T>(root: string, path: string, read: (bytes: Buffer) => T): T {
   try {
@@ -80,7 +76,6 @@ function fromFile<T>(root: string, path: string, read: (bytes: Buffer) => T): T 
 }
 
 function readFolder(root: string, versionOf: (path: string, bytes: Uint8Array) => string): OldVersion[] {
-  assertFolder(root);
   const table = join(root, 'dates.tsv');
   const lines = existsSync(table) ? readFileSync(table, 'utf8').split(/\r?\n/).filter(Boolean) : [];
   const dates = new Map(lines.map((line) => line.split('\t')).map(([path, date]) => [normalize(path!), date]));
@@ -100,7 +95,6 @@ function readFolder(root: string, versionOf: (path: string, bytes: Uint8Array) =
 }
 
 function readApicurio(root: string): OldVersion[] {
-  assertFolder(root);
   const load = (path: string) => fromFile(root, path, (bytes) => JSON.parse(String(bytes)) as JsonObject);
   const contents = new Map(
     globSync('content/*.Content.json', { cwd: root }).map((path) => {
@@ -119,7 +113,6 @@ function readApicurio(root: string): OldVersion[] {
 }
 
 function readBackstage(root: string): OldVersion[] {
-  assertFolder(root);
   return globSync('**/catalog-info.{yaml,yml}', { cwd: root }).flatMap((path) =>
     fromFile(root, path, (text) => {
       const entities = parseAllDocuments(String(text)).map((each) => each.toJS() as unknown);
@@ -194,20 +187,19 @@ type Labelled = OldVersion & { label: string };
  * export that cannot be read, and for a folder that exists; then nothing was made.
  */
 export async function importVersions(kind: string, from: string, repository: string): Promise<ImportedVersions> {
-  if (existsSync(repository))
-    throw new RegistryError('malformed', `${repository} exists already. Name a folder that does not.`);
+  if (existsSync(repository)) fail(`${repository} exists already. Name a folder that does not.`);
+  if (kind !== 'swaggerhub' && !existsSync(from)) fail(`The folder ${from} does not exist.`);
   const all = (await exportReaders[kind]!(from)).toSorted(
     (a, b) => a.date - b.date || a.version.localeCompare(b.version, 'en', { numeric: true }),
   );
   const { versions, left } = labelled(all);
-  if (versions.length === 0)
-    throw new RegistryError('malformed', `${from} has no versions that --from ${kind} can read.`);
+  if (versions.length === 0) fail(`${from} has no versions that --from ${kind} can read.`);
   execFileSync('git', ['init', '--quiet', '--initial-branch=main', repository]);
   const { status } = spawnSync('git', ['-C', repository, 'fast-import', '--quiet'], {
     input: Buffer.concat([...streamOf(versions)]),
     stdio: ['pipe', 'inherit', 'inherit'],
   });
-  if (status !== 0) throw new RegistryError('malformed', `git could not make ${repository}. Its output says why.`);
+  if (status !== 0) fail(`git could not make ${repository}. Its output says why.`);
   execFileSync('git', ['-C', repository, 'checkout', '--quiet', 'main']);
   const names = new Set(versions.map(({ name }) => name));
   return { repository, documents: names.size, versions: versions.length, left };
