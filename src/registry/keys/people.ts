@@ -68,15 +68,8 @@ export async function rightsOf(
 
 function configuredFor({ issuer, organizations = {} }: ProviderConfig, group: string): RightsHere[] {
   const entries = Object.hasOwn(organizations, group) ? organizations[group]! : [];
-  return entries.map(({ organization: org, scopes, resources = null }) => ({
-    id: null,
-    issuer,
-    group,
-    subject: null,
-    scopes,
-    resources,
-    org,
-  }));
+  const basis = { id: null, issuer, group, subject: null };
+  return entries.map(({ organization: org, scopes, resources = null }) => ({ ...basis, scopes, resources, org }));
 }
 
 /** All rights in an organization: first those of the configuration. Those in other organizations are not named here. */
