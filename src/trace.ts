@@ -6,17 +6,12 @@ import type { Compiler } from './compile/compile.ts';
 import type { Bucket } from './store/bucket.ts';
 import type { Log, Tracer } from './registry/registry.ts';
 
-/** A tracer that sends its spans. `close` sends the last. */
-export interface OpenTracer extends Tracer {
-  close(): Promise<void>;
-}
-
 /**
  * Opens a tracer for OpenTelemetry if the standard variables of the environment ask for one
  * (`OTEL_EXPORTER_OTLP_ENDPOINT`), else returns null and loads nothing. The SDK reads the other variables itself. No
- * span names an organization, a resource or a person: whoever reads traces may read none of them.
+ * span names an organization, a resource or a person: whoever reads traces may read none of them. `close` sends the last.
  */
-export async function openTracer(log: Log): Promise<OpenTracer | null> {
+export async function openTracer(log: Log): Promise<(Tracer & { close(): Promise<void> }) | null> {
   if (!wantsTraces()) return null;
   const [
     { defaultTextMapGetter, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace },

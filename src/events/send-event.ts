@@ -23,18 +23,12 @@ import { hostOf, readEndpointUrl, secretsAt, wholeUrl } from './endpoints.ts';
 import type { Registry } from '../registry/registry.ts';
 import { untilAborted } from '../scheduling/waiting.ts';
 
-/** The body of a delivery, and its media type. */
-export interface Payload {
-  type: string;
-  body: string;
-}
-
 /**
  * An event in the form that an endpoint takes: the CloudEvent itself, or a message of a chat program.
  * Text that somebody published stands in it as plain text: it mentions nobody, links nowhere and has
  * no markup.
  */
-export function payloadOf(format: WebhookFormat, event: Event): Payload {
+export function payloadOf(format: WebhookFormat, event: Event): { type: string; body: string } {
   if (format === 'cloudevents') return { type: 'application/cloudevents+json', body: JSON.stringify(event) };
   return { type: 'application/json', body: JSON.stringify(messages[format](newsOf(event))) };
 }

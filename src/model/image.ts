@@ -82,15 +82,10 @@ export function createFindImage({ documents, images }: Images): (address: string
   return (address) => (images.length === 0 ? null : shown.getOrInsertComputed(address, find));
 }
 
-/** What an image's bytes say: its type and its size in pixels. */
-export interface ImageFacts {
-  type: ImageType;
-  width: number | null;
-  height: number | null;
-}
-
 /** Reads the head of an image, whatever its name is. Null for anything else. Never throws. */
-export function readImage(content: Uint8Array): ImageFacts | null {
+export function readImage(
+  content: Uint8Array,
+): { type: ImageType; width: number | null; height: number | null } | null {
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
   for (const type of types) {
     if (!readers[type].is(bytes)) continue;

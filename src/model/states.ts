@@ -4,12 +4,6 @@ import { own } from './json.ts';
 /** How a state looks. `wait`: somebody has to do something, and nothing is wrong. */
 export type Tone = '' | 'good' | 'wait' | 'warn' | 'bad';
 
-/** A state for people: the same word and tone on pages, in logs, terminals, checks and mail. */
-export interface ShownState {
-  text: string;
-  tone: Tone;
-}
-
 /** What becomes of a document. */
 export type Outcome = DocumentState['outcome'];
 
@@ -21,8 +15,8 @@ const toned: Readonly<Partial<Record<Tone, readonly string[]>>> = {
   bad: ['rejected', 'conflict', 'diverged', 'detached', 'failed', 'withdrawn'],
 };
 
-/** How a state of a document, run, connection, version or approval is shown. */
-export function shownState(state: string): ShownState {
+/** How a state of a document, run, connection, version or approval is shown: the same on pages, in logs, terminals, checks and mail. */
+export function shownState(state: string): { text: string; tone: Tone } {
   const tone = (Object.keys(toned) as Tone[]).find((each) => toned[each]!.includes(state)) ?? '';
   return { text: own(words, state) ?? state, tone };
 }

@@ -47,16 +47,10 @@ export async function touchedSites(
   );
 }
 
-/** The check of a site, with what to store as its preview; null: there is nothing to show. */
-export interface SiteChecked {
-  check: Check;
-  preview: SitePreview | null;
-}
-
 const maxNames = 20;
 
 /**
- * The check of one site: what merging would publish of it. `view`: as the merge would leave the
+ * The check of one site: what merging would publish of it, and its preview; null: there is nothing to show. `view`: as the merge would leave the
  * registry; `registry`: as it is, which is what a preview of the site can embed.
  */
 export async function checkOfSite(
@@ -66,7 +60,7 @@ export async function checkOfSite(
   snapshot: Snapshot,
   { name: site, path, folder, settings: given }: FoundSite,
   commit: string,
-): Promise<SiteChecked> {
+): Promise<{ check: Check; preview: SitePreview | null }> {
   const { org, url, branch, visibility } = repository;
   const name = formatSite(site);
   const { config } = registry;

@@ -22,11 +22,6 @@ import { escapeXml } from '../model/escape.ts';
 export const catalogPath = '/.well-known/api-catalog';
 const catalogType = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"';
 
-interface CatalogEntry {
-  anchor: string;
-  [relation: string]: unknown;
-}
-
 /**
  * The catalog of public APIs (RFC 9727): the URL and description of each. `hasManagement`: whether
  * to include the management API.
@@ -46,7 +41,7 @@ function apiCatalog(
   return JSON.stringify({ linkset: [{ anchor: `${url}${catalogPath}`, item }, ...entries] });
 }
 
-function describe(links: Site['links'], api: Resource): CatalogEntry {
+function describe(links: Site['links'], api: Resource): { anchor: string; [relation: string]: unknown } {
   const to = (options?: Parameters<typeof links.to>[1]) => links.whole(links.to(coordinateOf(api), options));
   const documents = [
     { href: to({ format: 'json' }), type: 'application/openapi+json' },
@@ -134,12 +129,6 @@ export type Place = Pick<Site, 'url' | 'links' | 'docs'> & {
   hasManagement: boolean;
 };
 
-/** A document that lists the contents of the registry for programs. */
-export interface DiscoveryDocument {
-  mediaType: string;
-  text: string;
-}
-
 /** What the reader may know of the consumers of the organization in the path. */
 interface About {
   consumers?: readonly PinningConsumer[];
@@ -167,7 +156,7 @@ export function discoveryDocument(
   resources: readonly Resource[],
   path: string,
   { consumers = [], affected = null }: About = {},
-): DiscoveryDocument | null {
+): { mediaType: string; text: string } | null {
   if (path === '/llms.txt') return { mediaType: 'text/markdown; charset=utf-8', text: llmsText(place, resources) };
   if (path === '/robots.txt') return { mediaType: 'text/plain; charset=utf-8', text: robotsText(place) };
   if (path === catalogPath) return { mediaType: catalogType, text: apiCatalog(place, resources) };

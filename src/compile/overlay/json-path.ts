@@ -11,12 +11,7 @@ export interface PathNode {
 }
 
 /** A path of RFC 9535, ready to be evaluated. */
-export type JsonPath = readonly Step[];
-
-interface Step {
-  isDeep: boolean;
-  selectors: readonly jsonpath.JSONPathSelector[];
-}
+export type JsonPath = readonly { isDeep: boolean; selectors: readonly jsonpath.JSONPathSelector[] }[];
 
 const longest = 2000;
 

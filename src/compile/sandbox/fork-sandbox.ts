@@ -25,10 +25,6 @@ export const scripts: Readonly<Record<Trade, string>> = {
 /** The interpreter's calls are on the stack of Node. */
 const functionsStack = '--stack-size=3900';
 
-export interface ForkOptions extends Omit<SandboxFiles, 'also'> {
-  args?: readonly string[];
-}
-
 /**
  * Starts a script in a sandbox, without an environment. It may read only itself, the program's code
  * and its packages.
@@ -37,7 +33,7 @@ export function forkSandbox(
   script: string,
   isolation: Isolation,
   memoryMegabytes: number,
-  { args = [], ...files }: ForkOptions = {},
+  { args = [], ...files }: Omit<SandboxFiles, 'also'> & { args?: readonly string[] } = {},
 ): ChildProcess {
   const runsFunctions = args.includes(functionsArgument);
   const child = fork(script, args, {

@@ -278,7 +278,8 @@ export function createLogs(bucket: Bucket, options: RecordsOptions, changed: (na
     },
 
     /** The logs of which this process knows that they are damaged. They are served up to the damage, and refuse changes. */
-    damages: (): readonly DamagedLog[] => Array.from(damaged, ([log, damage]) => ({ log, ...damage })),
+    damages: (): readonly (LogDamage & { log: string })[] =>
+      Array.from(damaged, ([log, damage]) => ({ log, ...damage })),
 
     /** Looks at every log, so that `damages` and `check` know of all. For the start of a server. */
     async examine(): Promise<void> {
@@ -422,9 +423,4 @@ function createOpenLogs(openLog: (id: string) => Promise<Partition>, memory: num
   }
 
   return { use, openedLog: (id: string) => open.get(id)?.opened ?? null, measure, bytes: () => total };
-}
-
-/** A log that is damaged, with the first entry that is damaged or missing. */
-export interface DamagedLog extends LogDamage {
-  log: string;
 }
