@@ -139,10 +139,10 @@ export function findVersion({ versions }: Pick<Resource, 'versions'>, label: str
   return versions[placeOfLabel(versions, label)] ?? null;
 }
 
-/** The latest version; where there is none, the last that is not withdrawn. Null: there is none. */
-export function shownVersion({ versions, latest }: Pick<Resource, 'versions' | 'latest'>): Version | null {
-  const shown = latest === null ? null : findVersion({ versions }, latest);
-  return shown ?? versions.findLast(({ status }) => status.state !== 'withdrawn') ?? null;
+/** The latest version and the one that was published last, if that is another. None that is withdrawn. */
+export function newestVersions({ versions, latest }: Pick<Resource, 'versions' | 'latest'>): Version[] {
+  const last = versions.findLast(({ status }) => status.state !== 'withdrawn');
+  return versions.filter((version) => version === last || version.label === latest);
 }
 
 /**

@@ -10,7 +10,7 @@ import {
 import type { Digest } from '../model/digest.ts';
 import { fileOf } from '../model/artifact.ts';
 import { gateSettingsOf } from '../model/gate.ts';
-import { coordinateOf, nameOf, shownVersion, type Resource } from '../model/resource.ts';
+import { coordinateOf, nameOf, newestVersions, type Resource } from '../model/resource.ts';
 import type { SettingsSite } from '../compile/sandboxes.ts';
 import type { ReportedContract } from '../model/dependency.ts';
 import { contractsIn } from './locked-files.ts';
@@ -131,7 +131,7 @@ export async function planAll(reading: Reading, moves: Moves = new Map()): Promi
   const ended: NonNullable<Planned['ended']> = [];
   for (const resource of connected) {
     const document = planned.get(nameOf(resource));
-    const lost = (await filesOfReaders(registry, repository, resource)).filter(
+    const lost = (await filesOf(registry, repository, resource)).filter(
       (file) => document === undefined || fileOf(document) !== file,
     );
     if (lost.length === 0 || (await policyOf(registry, resource)).approval !== 'required') continue;
@@ -153,17 +153,17 @@ export async function planAll(reading: Reading, moves: Moves = new Map()): Promi
 }
 
 /**
- * The file that a resource is connected to, and that of the version that its readers get: by tags, or by a version below that
- * one, it may be connected to another.
+ * The file that a resource is connected to, and those of its newest versions: by tags, or by a version below the latest, it
+ * may be connected to another.
  */
-async function filesOfReaders(registry: Registry, repository: Repository, resource: Connected): Promise<string[]> {
+async function filesOf(registry: Registry, repository: Repository, resource: Connected): Promise<string[]> {
   const { connection, latest } = resource;
-  const ofBranch = connection.tags === null ? [fileOf(connection)] : [];
-  if (ofBranch.length > 0 && documentAt(repository, connection.path)?.label === latest) return ofBranch;
-  const shown = shownVersion(resource);
-  const published = shown && (await readConfigOf(registry, shown)).provenance;
-  const isFromHere = published?.repository === repositoryName(connection.repository);
-  return [...new Set([...ofBranch, isFromHere ? published!.path : fileOf(connection)])];
+  const file = fileOf(connection);
+  if (connection.tags === null && documentAt(repository, connection.path)?.label === latest) return [file];
+  const configs = await Promise.all(newestVersions(resource).map((version) => readConfigOf(registry, version)));
+  const name = repositoryName(connection.repository);
+  const published = configs.flatMap(({ provenance }) => (provenance.repository === name ? [provenance.path] : []));
+  return [...new Set([...(connection.tags === null || published.length === 0 ? [file] : []), ...published])];
 }
 
 /**

@@ -5,7 +5,7 @@ import { formatCoordinate } from '../model/address.ts';
 import { isRegistryError, RegistryError, type ErrorCode } from '../model/errors.ts';
 import { fileOf, viewInWords } from '../model/artifact.ts';
 import { decodeJson } from '../model/json.ts';
-import { coordinateOf, nameOf, shownVersion, type Resource } from '../model/resource.ts';
+import { coordinateOf, nameOf, newestVersions, type Resource } from '../model/resource.ts';
 import { bytesIn, type Compiled } from '../compile/compile.ts';
 import { documentOf, readObject } from '../registry/stored.ts';
 import { shareOf } from '../plan/find-twins.ts';
@@ -175,13 +175,15 @@ export async function assertNoWayPast(
   }
 }
 
-/** Whether a document has half of what a resource shows its readers. */
+/** Whether a document has half of what one of a resource's newest versions has. */
 async function isAlike(registry: Registry, resource: Resource, { artifact }: Compiled): Promise<boolean> {
-  const shown = shownVersion(resource);
-  if (shown === null || artifact === null) return false;
-  const { digest } = await documentOf(registry, shown);
-  const [was, now] = [await readObject(registry, digest, shown.manifest), bytesIn(artifact, 'json')].map(linesOf);
-  return shareOf(was!, now!) >= 0.5;
+  if (artifact === null) return false;
+  const now = linesOf(bytesIn(artifact, 'json'));
+  for (const version of newestVersions(resource)) {
+    const { digest } = await documentOf(registry, version);
+    if (shareOf(linesOf(await readObject(registry, digest, version.manifest)), now) >= 0.5) return true;
+  }
+  return false;
 }
 
 function linesOf(json: Uint8Array): string {

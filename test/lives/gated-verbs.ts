@@ -502,10 +502,13 @@ function waiting(
   { source }: { source: string },
 ): Contract | undefined {
   const [kind, label = ''] = source.split(' ');
-  const from = kind === 'pull' ? pull?.tree : kind === 'tag' ? tags.get(label) : tree.isGarbled ? read : tree;
-  const fileIn = (of: Tree | undefined) => of && [...of.entries].find(([, entry]) => entry.slug === slug)?.[0];
-  const path = fileIn(from) ?? fileIn(tree);
-  return path === undefined ? undefined : from?.files.get(path);
+  if (kind === 'tag') {
+    const of = tags.get(label);
+    return of && [...of.files].find(([path, { version }]) => version === label && of.entries.get(path)?.isTagged)?.[1];
+  }
+  const from = kind === 'pull' ? pull?.tree : tree.isGarbled ? read : tree;
+  const path = from && [...from.entries].find(([, entry]) => entry.slug === slug)?.[0];
+  return path === undefined ? undefined : from!.files.get(path);
 }
 
 /** Who wrote any of it may not decide, and who did nothing may. */
