@@ -871,7 +871,8 @@ describe('callbacks', () => {
 
 test('a reference to the whole document, as authors mean the schema around it, leads to no schema', () => {
   const schemas = { Filter: { type: 'object', properties: { all: { type: 'array', items: { $recursiveRef: '#' } } } } };
-  const [before, after] = [{}, { more: text }].map((more) =>
+  const [before, after] = [{}, { more: text }].map(
+    (more) =>
     taking(ref('Filter'), { components: { schemas: { Filter: { ...schemas.Filter, properties: { ...schemas.Filter.properties, ...more } } } } }), // prettier-ignore
   );
   expect(toldOf(compare(before!, after!))).toEqual(['safe request-property-added']);
@@ -879,7 +880,10 @@ test('a reference to the whole document, as authors mean the schema around it, l
 
 test('x-webhooks are compared as webhooks, and not as texts, too', () => {
   const [before, after] = ['a', 'b'].map((name) => ({ ...api(), openapi: '3.0.3', 'x-webhooks': { [name]: { post: { responses: ok } } } })); // prettier-ignore
-  expect(toldOf(compare(before!, after!)).map((one) => one.split(' ')[1])).toEqual(['webhook-removed', 'webhook-added']);
+  expect(toldOf(compare(before!, after!)).map((one) => one.split(' ')[1])).toEqual([
+    'webhook-removed',
+    'webhook-added',
+  ]);
 });
 
 describe('webhooks', () => {

@@ -430,3 +430,9 @@ test('alternatives that allow anything but null break who sent it', () => {
   expect(compare(taking({ anyOf: [{}, { type: 'integer' }] }), taking(exact)).verdict).toBe('breaking');
   expect(compare(giving(exact), giving({}))).toMatchObject({ verdict: 'breaking' });
 });
+
+test('what an alternative says of the values that another one allows anyway is compared', () => {
+  const open = (more: Json) => ({ anyOf: [string, { type: 'string', enum: ['a', 'b'], ...more }] });
+  expect(requests(open({ description: 'A' }), open({ description: 'B' }))).toEqual(['docs body-description-changed']);
+  expect(requests(open({ default: 'a' }), open({ default: 'b' }))).toEqual(['risky request-body-default-changed']);
+});

@@ -14,6 +14,7 @@ import {
 import { compareDemands } from './compare-demands.ts';
 import { compareEvaluated, compareObjects, isNamed } from './compare-objects.ts';
 import { compareUnions, isWrapped } from './compare-unions.ts';
+import { matchBranches } from './match-branches.ts';
 import {
   addFact,
   createPair,
@@ -303,6 +304,10 @@ function compareTexts(pair: Pair): void {
     if (isText(keyword) && keyword !== 'x-nullable' && keyword !== 'x-extensible-enum') compareText(pair, keyword);
   compareDeprecated(pair);
   compareDefault(pair);
+  const [old, current] = [pair.before, pair.after].map(({ covered }) => covered.map((place) => ({ place, schema: [place] }))); // prettier-ignore
+  const { walk } = pair;
+  for (const [one, other] of matchBranches(walk.before, walk.after, old!, current!).pairs)
+    compareTexts({ ...pair, before: viewOf(walk.before, one.schema), after: viewOf(walk.after, other.schema) });
 }
 
 function compareText(pair: Pair, keyword: string): void {

@@ -107,9 +107,9 @@ const rows: readonly (readonly [name: string, Keyword['restricts'], How, exclusi
   ['allowEmptyValue', 'any', 'parameter'],
 ];
 
-/** What editors read: VS Code's extensions of JSON Schema, and messages of validators. */
+/** What editors read: VS Code's extensions of JSON Schema, messages of validators, and texts of values. */
 const forEditors =
-  'markdownDescription enumDescriptions markdownEnumDescriptions defaultSnippets errorMessage patternErrorMessage deprecationMessage doNotSuggest suggestSortText allowComments allowTrailingCommas'.split(' '); // prettier-ignore
+  'markdownDescription enumDescriptions markdownEnumDescriptions defaultSnippets errorMessage patternErrorMessage deprecationMessage doNotSuggest suggestSortText allowComments allowTrailingCommas meta:enum'.split(' '); // prettier-ignore
 
 const keywords = new Map(
   [...rows, ...forEditors.map((name) => [name, null, 'text'] as const)].map(

@@ -38,6 +38,8 @@ export interface SchemaView {
   values: Located<ReadonlySet<string>> | null;
   /** Values that are named beside a type that allows them anyway, by their JSON text. Null: none. */
   names: Located<ReadonlySet<string>> | null;
+  /** Alternatives that allow only what another one allows. */
+  covered: readonly Place[];
   /** Own properties. One may be described in several places. */
   properties: ReadonlyMap<string, Schema>;
   /** Names of required properties, with the place of the list that has them. */
@@ -66,6 +68,7 @@ export function viewOf(side: Side, schema: Schema, isListed = false): SchemaView
   const first = (keyword: string) => (keywords.has(keyword) ? (statedIn(parts, keyword)[0] ?? null) : null);
   const hasUnions = keywords.has('anyOf') || keywords.has('oneOf');
   const unions = hasUnions ? parts.flatMap((part) => unionsIn(side, part, isListed)) : [];
+  const covered = unions.flatMap((union) => union.covered);
   const properties = propertiesOf(side, parts);
   const pointer = parts[0]?.pointer ?? schema[0]?.pointer ?? '';
   const allowsNull = allAccept(schema.map((place) => acceptsAt(side, place)));
@@ -85,7 +88,8 @@ export function viewOf(side: Side, schema: Schema, isListed = false): SchemaView
     isNever: flat.isNever || (types?.value.size === 0 && allowsNull === false),
     types,
     values: valuesOf(side, flat, types),
-    names: knownOf(side, unions),
+    covered,
+    names: knownOf(side, covered),
     blocked: blockedIn(parts, properties),
     unions: unions.filter(({ branches }) => branches.length > 1),
     first,
@@ -184,8 +188,8 @@ function valueLists(parts: readonly Part[]): Located<unknown[]>[] {
   ];
 }
 
-function knownOf(side: Side, unions: readonly Union[]): SchemaView['names'] {
-  const lists = unions.flatMap(({ covered }) => covered).flatMap((place) => valueLists(flatten(side, [place]).parts));
+function knownOf(side: Side, covered: readonly Place[]): SchemaView['names'] {
+  const lists = covered.flatMap((place) => valueLists(flatten(side, [place]).parts));
   if (lists.length === 0) return null;
   const values = new Set(lists.flatMap(({ value }) => value.map(textOfValue)));
   return { value: without(values, 'null'), pointer: lists[0]!.pointer };
