@@ -84,12 +84,14 @@ function publicUrl(url: string | null, base: string | undefined, json: boolean):
       'The configuration has no `url`: absolute URLs in feeds, sitemap and llms.txt start with http://localhost.',
     );
   const whole = new URL(url ?? 'http://localhost');
-  if (base !== undefined) whole.pathname = base;
-  if (!/^[A-Za-z0-9/._~-]*$/.test(whole.pathname) || /\/\/|\/\.\.?(?:\/|$)/.test(whole.pathname))
+  const path = base ?? whole.pathname;
+  // Before it is in a URL, which resolves dots and drops line breaks.
+  if (!/^[A-Za-z0-9/._~-]{0,500}$/.test(path) || /\/\/|(?:^|\/)\.\.?(?:\/|$)/.test(path))
     throw new RegistryError(
       'malformed',
       `${JSON.stringify(base ?? url)} is not a valid base path. Use a path such as /docs.`,
     );
+  whole.pathname = path;
   return whole.href.replace(/\/$/, '');
 }
 

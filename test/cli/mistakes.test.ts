@@ -122,6 +122,9 @@ describe('a sentence and an exit code', () => {
       says: /x{300} cannot be the data folder: ENAMETOOLONG: [^\n]*\n$/,
     },
     { args: `serve --port 0 --host ${'x'.repeat(300)}`, code: 3, says: /^Cannot listen on x{300} port 0: [^\n]*\.\n$/ },
+    { args: 'build --out never --base ..', code: 2, says: /"\.\." is not a valid base path\./ },
+    { args: 'build --out never --base a\nb', code: 2, says: /"a\\nb" is not a valid base path\./ },
+    { args: `build --out never --base ${'x'.repeat(3000)}`, code: 2, says: /is not a valid base path\./ },
     { args: 'sync --cache api.yaml', code: 2, says: /^api\.yaml is not a folder\. Check --cache\.\n$/ },
   ])('$args', async ({ args, code, says, process }) => {
     const ended = await (process ? start : run)(...args.split(' '));
