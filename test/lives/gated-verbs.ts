@@ -49,8 +49,8 @@ export interface Gated {
   hosted: Map<string, Set<string>>;
   approved: { slug: string; breaks: readonly string[] }[];
   pull: OpenPull | null;
-  /** What tags have, by their versions. */
-  tags: Map<string, Tree>;
+  /** What tags have, by their versions, and the number of the newest commit then. */
+  tags: Map<string, { tree: Tree; at: number }>;
 }
 
 const crew = ['ann', 'bob', 'cid', 'dan', 'eve', 'fay', 'gil', 'hal'] as const;
@@ -336,7 +336,7 @@ async function hook(life: Life, { number, head }: OpenPull, isOpen: boolean): Pr
 
 function tag({ gated, world }: Life, version: string, commit: string): void {
   world.source.tag(gatedUrl, `v${version}`, commit);
-  gated.tags.set(version, copyOf(gated.tree));
+  gated.tags.set(version, { tree: copyOf(gated.tree), at: gated.count });
 }
 
 const branchOf = (number: number) => ({ branch: `refs/pull/${number}/head` });
@@ -503,7 +503,7 @@ function waiting(
 ): Contract | undefined {
   const [kind, label = ''] = source.split(' ');
   if (kind === 'tag') {
-    const of = tags.get(label);
+    const of = tags.get(label)?.tree;
     return of && [...of.files].find(([path, { version }]) => version === label && of.entries.get(path)?.isTagged)?.[1];
   }
   const from = kind === 'pull' ? pull?.tree : tree.isGarbled ? read : tree;
@@ -523,8 +523,11 @@ function whetherTheyMay(
   if (contract === undefined || (gated.tree.isGarbled && item.source === 'branch')) return [];
   // What is older than the version that it is compared with was not written for this one.
   const since = last(gated, slug, item.version)?.place ?? Infinity;
-  const isOfPull = item.source.startsWith('pull') && gated.pull?.wrote.get(contract.title)?.has(who) === true;
-  const wrote = isOfPull || (gated.wrote.get(contract.title)?.get(who) ?? 0) > since;
+  const [kind, label = ''] = item.source.split(' ');
+  // Nor is what came to the branch after the tag, or beside the pull request.
+  const until = kind === 'tag' ? gated.tags.get(label)!.at : Infinity;
+  const at = gated.wrote.get(contract.title)?.get(who) ?? 0;
+  const wrote = kind === 'pull' ? gated.pull?.wrote.get(contract.title)?.has(who) === true : at > since && at <= until;
   const titles = [contract.title, ...(gated.hosted.get(slug) ?? [])];
   const mayBe = gated.settled.has(who) || titles.some((title) => gated.touched.get(title)?.has(who));
   if (wrote && item.mayDecide) return [`${who} wrote ${slug}@${item.version}, and may decide about it`];

@@ -70,6 +70,7 @@ export interface Asked {
   rejects?: boolean;
   commit?: string;
   date?: number;
+  isPast?: boolean;
   /** Who uploads it, and when. */
   by?: string;
   now?: number;
@@ -276,7 +277,9 @@ export function publish(resource: Resource, asked: Asked): Outcome {
     return { outcome: 'rejected', version: null };
   if (placed === null) return { outcome: 'conflict', version: null };
   if (!passesCompatibility(resource, placed, doc)) return { outcome: 'rejected', version: null };
-  const before = versionBefore(resource.versions.filter(isOffered), placed);
+  // What is imported has its place by the date.
+  const earlier = resource.versions.filter(({ date }) => !asked.isPast || date <= asked.date!);
+  const before = versionBefore(earlier.filter(isOffered), placed);
   const changes = before && { from: before.label, verdict: verdictOf(before.doc, doc) };
   const version: Version = {
     label: placed,
@@ -311,7 +314,10 @@ export function importVersion(
 ): void {
   const before = latestOf(resource);
   const isHistory = floor === null || compareRanks(rankOf(asked.label!)!, rankOf(floor.label)!) < 0;
-  const { outcome, version } = publish(isHistory ? { ...resource, compatibility: 'none' } : resource, asked);
+  const { outcome, version } = publish(isHistory ? { ...resource, compatibility: 'none' } : resource, {
+    ...asked,
+    isPast: true,
+  });
   const after = latestOf(resource);
   const isBack = before !== null && after !== null && after.date < before.date;
   if (outcome === 'published' && latest === 'keep' && isBack) version.isCandidate = false;
