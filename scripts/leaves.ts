@@ -48,19 +48,23 @@ const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document
   [/\/additionalProperties$/, 'Lists have no members.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['type'] === 'array'],
   [/\/responses\/.*\/readOnly$/, 'What is read may be read.'],
   [/\/parameters\/\d+(?:\/|$)/, 'What a document says of these headers is ignored.', isIgnored],
+  [/\/nullable$/, 'Since 3.1 it says nothing.', ({ openapi }) => /^3\.[12]/.test(String(openapi))],
+  [/\/uniqueItems$/, 'Only lists have items.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['type'] !== 'array'],
+  [/\/type$/, 'Where all listed values are of another type, it is a slip.', (document, keys) => 'enum' in (nodeAt(document, keys.slice(0, -1)) as Json)],
+  [/\/x-[^/]+$/, 'The schemas that it is a part of say the same themselves.', isSaidAround],
   [/\/parameters\/\d+\/\$ref$/, 'What stands in a path is always sent.', (document, keys) => (follow(document, nodeAt(document, keys.slice(0, -1))) as Json)['in'] === 'path'],
 ]; // prettier-ignore
 
 /** Members that may come and go without a word, by their name and value, and why. */
 const usual: readonly (readonly [member: RegExp, why: string, isIt?: (document: Json, keys: string[]) => boolean])[] = [
   [/^(?:openapi|swagger|info|paths) /, 'Without it, it is no document.'],
-  [/^\w+ \[\]$|^(?:schema|items|additionalProperties|headers|content|callbacks|links|properties|encoding) \{\}$/, 'It says nothing.'],
+  [/^\w+ \[\]$|^(?:definitions|schema|items|additionalProperties|headers|content|callbacks|links|properties|encoding) \{\}$/, 'It says nothing.'],
   [/^(?:deprecated|uniqueItems|required|nullable|readOnly|writeOnly|allowReserved|allowEmptyValue|exclusive\w+) false$|^additionalProperties true$/, 'It is so without it.'],
   [/^(?:schemes \["https"\]|0 "https"|style "(?:form|simple)"|collectionFormat "csv")$/, 'It is so without it.'],
   [/^(?:contentType |\w+ \{(?:"\w+":\{)?"contentType":)"application\/json"/, 'Objects in forms are JSON without it.'],
   [/^type /, 'What is listed beside it has this type.', (document, keys) => ['enum', 'const'].some((key) => key in (nodeAt(document, keys.slice(0, -1)) as Json))],
   [/^type /, 'Another part of `allOf` says it of the same place.', isSaidBeside],
-  [/^type "string"/, 'What stands in a path is a text.', isInPath],
+  [/^(?:type "string"|required true)/, 'What stands in a path is a text, and is always sent.', isInPath],
   [/^(?:schema|\$ref) /, 'It refers to what allows everything.', (document, keys) => Object.keys(follow(document, nodeAt(document, keys.at(-1) === '$ref' ? keys.slice(0, -1) : keys)) as Json).length === 0],
   [/^servers /, 'The document has the same.', (document, keys) => JSON.stringify(nodeAt(document, keys)) === JSON.stringify(document['servers'])],
   [/^\d+ \{/, 'Another part of the same list says the same, or the path.', isSaidTwice],
@@ -82,8 +86,21 @@ function isSaidTwice(document: Json, keys: string[]): boolean {
   return [...parts, ...(ofPath ?? [])].some((one) => textOf(one) === textOf(nodeAt(document, keys)));
 } // prettier-ignore
 
-/** Whether another part of the `allOf` around it has the same there. */
+/** Whether every schema that has it by `allOf` says it itself. */
+function isSaidAround(document: Json, keys: string[]): boolean {
+  const name = keys.at(-1)!;
+  const at = keys.indexOf('allOf');
+  if (at >= 0) return name in (nodeAt(document, keys.slice(0, at)) as Json);
+  const reference = `#/${keys.slice(0, -1).join('/')}`;
+  const refers = (value: unknown) => Array.isArray(value) && value.some((one: Json) => one['$ref'] === reference);
+  const owners = membersOf(document).flatMap(([, value]) => (refers((value as Json | null)?.['allOf']) ? [value as Json] : []));
+  return owners.length > 0 && owners.every((owner) => name in owner);
+} // prettier-ignore
+
+/** Whether another part of the `allOf` around it, or of its own, has the same there. */
 function isSaidBeside(document: Json, keys: string[]): boolean {
+  const own = (nodeAt(document, keys.slice(0, -1)) as Json)['allOf'];
+  if (Array.isArray(own) && own.some((one) => (follow(document, one) as Json)[keys.at(-1)!] === nodeAt(document, keys))) return true;
   const at = keys.lastIndexOf('allOf');
   const others = at < 0 ? [] : (nodeAt(document, keys.slice(0, at + 1)) as unknown[]).toSpliced(Number(keys[at + 1]), 1);
   return others.some((one) => nodeAt(follow(document, one) as Json, keys.slice(at + 2)) === nodeAt(document, keys));
@@ -155,6 +172,9 @@ for (const path of (await filesIn(folder)).filter((one) => one.includes(only)).s
       // The root of XML may be called as the component is, which another way of writing moves.
       const isTold = (change: Comparison['changes'][number]) => change.verdict === 'unknown' && change.code.endsWith('-xml-root-changed'); // prettier-ignore
       if (verdict === 'unknown' && changes.every((change) => isTold(change) || /^(?:safe|docs)$/.test(change.verdict))) continue; // prettier-ignore
+      // Of what no operation uses, all but schemas is compared as it is written.
+      const isText = ({ code, message }: Comparison['changes'][number]) => code === 'component-changed' && message.includes('no operation uses it'); // prettier-ignore
+      if (verdict === 'risky' && changes.every((change) => isText(change) || /^(?:safe|docs)$/.test(change.verdict))) continue; // prettier-ignore
       report(`${path}: ${way}: ${verdict} ${reason ?? ''}`, changes);
     }
   }

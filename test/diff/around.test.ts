@@ -703,6 +703,12 @@ describe('components that no operation uses', () => {
       ['breaking response-schema-type-changed'],
     ],
     [
+      'another that it refers to, also where operations use both',
+      uses(schemas(refersTo('B'), { B: text, C: { type: 'integer' } }), { items: [refersTo('B'), refersTo('C')] }),
+      uses(schemas(refersTo('C'), { B: text, C: { type: 'integer' } }), { items: [refersTo('B'), refersTo('C')] }),
+      ['risky schema-type-changed'],
+    ],
+    [
       'of OpenAPI 2.0',
       { swagger: '2.0', info, paths: {}, definitions: { A: text }, responses: { R: { description: 'R' } } },
       {

@@ -48,10 +48,11 @@ export function compareComponents(walk: Walk, root: Unit): () => Fact[] {
     else if (isSchema) compareSchemas(walk, unused, 'both', [before], [after]);
     else tell(noun === 'Example' ? 'docs' : 'risky', 'changed', `was changed; ${unusedSays}`);
   }
-  const isOfUsed = ({ before, after }: Pointers) =>
-    [before, after].some((pointer, at) =>
-      used[at]!(/^(?:\/components)?\/[^/]+\/[^/]+/.exec(pointer ?? '')?.[0] ?? null),
-    );
+  // What they share with operations is told there.
+  const isOfUsed = ({ before, after }: Pointers) => {
+    const [was, now] = [before, after].map((at) => /^(?:\/components)?\/[^/]+\/[^/]+/.exec(at ?? '')?.[0] ?? null);
+    return was === now && (used[0]!(was!) || used[1]!(now!));
+  };
   return () =>
     factsBelow(walk, unused)
       .filter(({ pointers }) => !isOfUsed(pointers))
