@@ -105,8 +105,9 @@ async function mayKnow(registry: Registry, reader: Principal, org: string, event
   const site = parseSite(named);
   const resource = site === null ? parseCoordinate(named)?.coordinate : siteCoordinate(site);
   const found = resource && (await findReadable<Name>(registry, reader, resource));
-  // Another site may have had the name.
-  if (!found || event.time < found.value.createdAt) return false;
+  // Another site may have had the name. An entry's time is that of its beginning, before what it makes.
+  const at = String(event.data['publishedAt'] ?? event.time);
+  if (!found || (site !== null && at < found.value.createdAt)) return false;
   const type = eventTypeOf(event);
   if (type === 'consumer.affected') return mayReadOrganization(reader, org);
   if (type === 'approval.requested') return isAllowed(reader, 'publish', { org, resource });

@@ -121,6 +121,17 @@ test('what the person may not read when the mail is sent is not in it', async ()
   expect(server.mails.map(({ headers }) => headers.get('subject'))).toEqual(['@acme/apis/open@1.0.0 was published']);
 });
 
+test('what an entry makes and publishes is told, although the entry began before', async () => {
+  const { registry } = await open();
+  const slow = { ...registry, now: () => new Date(Date.now() + 1000) };
+  await createWatch(registry, actor, watchOf({ resources: null, events: ['version.published', 'site.published'] }), author); // prettier-ignore
+  await publishVersion(slow, '@acme/apis/open', '1.0.0');
+  await writeSite(slow, { 'index.md': '# One' });
+  await deploy(slow);
+  await deliver(slow);
+  expect(server.mails).toHaveLength(2);
+});
+
 describe('who may read a public contract, and no more, gets no mail', () => {
   const pay = { org: 'acme', type: 'apis', slug: 'pay' } as const;
   const scopes = ['read', 'publish'] as const;
