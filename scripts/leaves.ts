@@ -51,7 +51,8 @@ const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document
   [/\/nullable$/, 'Since 3.1 it says nothing.', ({ openapi }) => /^3\.[12]/.test(String(openapi))],
   [/\/uniqueItems$/, 'Only lists have items.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['type'] !== 'array'],
   [/\/type$/, 'Where all listed values are of another type, it is a slip.', (document, keys) => 'enum' in (nodeAt(document, keys.slice(0, -1)) as Json)],
-  [/\/x-[^/]+$/, 'The schemas that it is a part of say the same themselves.', isSaidAround],
+  [/\/required$/, 'What stands in a path is always sent.', isInPath],
+  [/\/(?:x-[^/]+|title|description)$/, 'The schemas that it is a part of say the same themselves.', isSaidAround],
   [/\/parameters\/\d+\/\$ref$/, 'What stands in a path is always sent.', (document, keys) => (follow(document, nodeAt(document, keys.slice(0, -1))) as Json)['in'] === 'path'],
 ]; // prettier-ignore
 
