@@ -14,8 +14,9 @@ export async function listOrganizations({
     const granted = providersOf(config.login).flatMap((each) => Object.values(each.organizations ?? {}).flat());
     const named = [...granted, ...config.trustedPublishing].map(({ organization }) => organization);
     const organizations = new Set([...Object.keys(config.organizations), ...named, ...(await holdersOfKeys({ refs }))]);
-    for (const prefix of ['rights/', 'logs/@'])
-      for await (const name of refs.list(prefix)) organizations.add(name.slice(prefix.length));
+    // A public snapshot has resources alone.
+    for (const prefix of ['rights/', 'resources/', 'logs/@'])
+      for await (const name of refs.list(prefix)) organizations.add(name.slice(prefix.length).split('/')[0]!);
     return [...organizations].toSorted();
   };
   return answers.answer('organizations', list, ({ length }) => length * 40);
