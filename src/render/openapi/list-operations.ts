@@ -35,12 +35,7 @@ export const listLimit = 20_000;
  */
 export function operationsOf(document: JsonObject): { operations: ApiOperation[]; isCut: boolean } {
   const paths = itemsOf(document, document['paths'], false, listLimit + 1);
-  const webhooks = itemsOf(
-    document,
-    document['webhooks'] ?? document['x-webhooks'],
-    true,
-    listLimit + 1 - paths.length,
-  );
+  const webhooks = itemsOf(document, document['webhooks'], true, listLimit + 1 - paths.length);
   const all = [...paths, ...webhooks];
   return { operations: all.slice(0, listLimit), isCut: all.length > listLimit };
 }
