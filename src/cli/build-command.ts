@@ -95,7 +95,6 @@ function publicUrl(url: string | null, base: string | undefined, json: boolean):
   return whole.href.replace(/\/$/, '');
 }
 
-/** Runs the work and aborts it on SIGINT or SIGTERM. */
 async function untilStopped<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stopping = new AbortController();
   const stop = () => stopping.abort(new RegistryError('unavailable', 'Stopped. The previous build is unchanged.'));

@@ -65,7 +65,6 @@ function describe({ commit, plan }: Discovered): object {
   return { commit, documents, skipped, problems: [...settings.report.problems, ...unread], others: othersIn(plan) };
 }
 
-/** The number of files that were read and are not documents. */
 function othersIn({ documents, searched, skipped, unread }: Discovered['plan']): number {
   const listed = [...documents, ...skipped, ...unread.map(({ file }) => ({ path: file }))];
   return searched.size - new Set(listed.map(({ path }) => path).filter((path) => searched.has(path))).size;

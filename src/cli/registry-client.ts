@@ -54,7 +54,6 @@ export interface RegistryAnswer {
   retryAfter?: number;
 }
 
-/** The header that names the organization for which a request is meant. */
 const organizationHeader = 'stele-organization';
 
 /** The URL of the registry that a command needs, without a slash at its end. Throws `malformed` where nobody named one, and for another URL. */
@@ -271,7 +270,6 @@ function readSaved(): Record<string, SavedKey> {
   throw new RegistryError('malformed', `${file} does not hold the keys of registries. Delete it, and log in again.`);
 }
 
-/** The text of a file with secrets; null if it is absent. */
 function readPrivate(file: string): string | null {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined) return null;

@@ -90,7 +90,6 @@ function checkSlug(slug: string | undefined, pointer: string, name: string, repo
   );
 }
 
-/** The templates that an entry inherits from the defaults. */
 function inherited(entry: WrittenSettings, defaults: WrittenSettings = {}): WrittenSettings {
   if (entry.version !== undefined || entry.tags !== undefined) return {};
   const { version, tags } = defaults;

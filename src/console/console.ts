@@ -65,7 +65,6 @@ export const listCodes = {
   listSites: siteList,
 };
 
-/** Every page of a list in the description, with its code: of an organization, or of a person. */
 function listPages(ofPerson: boolean): Page[] {
   return ownDescription().operations.flatMap(({ id, list, isPersonal }) => {
     if (list === null || isPersonal !== ofPerson) return [];

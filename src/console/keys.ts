@@ -4,7 +4,6 @@ import { isAllowed } from '../model/access.ts';
 import { keyRef, type Key } from '../model/key.ts';
 import { listMembers } from '../registry/keys/people.ts';
 
-/** Shows a key that was just made. */
 const showKey: NonNullable<Form['show']> = ({ body }) => ({
   title: `Key ${String(body['name'])}`,
   secret: {

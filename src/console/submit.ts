@@ -91,7 +91,6 @@ async function aboutOf(request: ConsoleRequest, { about }: Form): Promise<string
   return fill(about.text, (await perform(request, about.operation)).body);
 }
 
-/** A text with these names in it, as in `{name}`. */
 function fill(text: string, names: Readonly<Record<string, unknown>>): string {
   return text.replace(/\{(\w+)\}/g, (_, name: string) => String(names[name] ?? ''));
 }
@@ -136,7 +135,6 @@ function withAddresses(request: ConsoleRequest, view: ReturnType<NonNullable<For
   };
 }
 
-/** The fields of a form from the operation's description, completed from the registry's state. */
 async function fieldsOf(form: Form, request: ConsoleRequest): Promise<readonly Field[]> {
   const operation = operationOf(request, form);
   const isChange = currentOf(request, form) !== null;

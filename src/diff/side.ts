@@ -201,7 +201,6 @@ interface Resource extends Place {
 
 const noBase = 'https://none.invalid/';
 
-/** The resource that begins at a place, or the one around it. */
 function resourceAt({ dialect }: Side, place: Place, around: Resource): Resource {
   const id = isObject(place.value) && place.pointer !== '' ? textOf(place.value[idKeyword(dialect)]) : '';
   if (id === '' || id.startsWith('#')) return around;
@@ -239,7 +238,6 @@ function targetFrom(side: Side, from: Resource, reference: string): Place | null
   return pointerKeys(`#${fragment}`).reduce<Place | null>((one, key) => one && memberOf(side, one, key), resource);
 }
 
-/** The places of a document with the resources that they are in. */
 function* placesIn(side: Side, root: Resource): Generator<[Place, Resource]> {
   const stack: [Place, Resource][] = [[root, root]];
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {

@@ -222,7 +222,6 @@ export function wants(
   return resources.some((resource) => isAllowed(principal, 'admin', { org: webhook.org, resource }));
 }
 
-/** The name of an endpoint's record, and the message if it is missing. */
 function recordOf(org: string, id: string): { name: string; absent: string } {
   return { name: webhookRef(org, id), absent };
 }

@@ -190,7 +190,6 @@ function isWholeLog(registry: Registry, org: string): Promise<boolean> {
   return registry.refs.refresh(`resources/${org}/`).then(() => true, insteadOf('corrupt', false));
 }
 
-/** By kind of record: the events between two successive generations. */
 const eventsOfKind = { resources: eventsOfResource, repositories: eventsOfRepository, sites: eventsOfSite } as Record<
   string,
   (step: Step<unknown>) => Happened[]
@@ -223,7 +222,6 @@ export async function eventsSince(
   return { happened: happened.reverse(), newest };
 }
 
-/** The events of the record of this name. */
 function eventsOf(name: string, pins: readonly Pin[] | null, step: Step<unknown>): Happened[] {
   if (pins !== null) return eventsOfPins(pins, step as Step<Resource>);
   const held = parseApprovalsRef(name);

@@ -91,13 +91,7 @@ async function dueDeliveries({ refs }: Registry, watch: PersonsWatch, now: numbe
 }
 
 /** What every reader of a resource or site learns. The rest is for members, as on the page of one without a version. */
-const forReaders = [
-  'version.published',
-  'version.status-changed',
-  'latest.moved',
-  'visibility.changed',
-  'site.published',
-];
+const forReaders = 'version.published version.status-changed latest.moved visibility.changed site.published'.split(' ');
 
 /** Whether the person may know, as of now, what the event says. `org`: the organization whose event it is. */
 async function mayKnow(registry: Registry, reader: Principal, org: string, event: Event): Promise<boolean> {

@@ -76,7 +76,6 @@ function notFor(name: string, url: string): RegistryError {
   );
 }
 
-/** An app's private key, as PEM. */
 function readPrivateKey(name: string, file: string): string {
   try {
     const text = readFileSync(file, 'utf8');

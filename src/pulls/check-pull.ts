@@ -316,7 +316,6 @@ export interface PlanTarget {
   plan: Awaited<ReturnType<typeof planAll>>;
 }
 
-/** Plans the target branch. */
 async function planTarget({ registry, repository, snapshot, signal }: Reading): Promise<PlanTarget> {
   const files = filesOf(await snapshot.entries());
   const moves = await findMoves(registry, repository, files);

@@ -132,7 +132,6 @@ export function createPulls(
     }
   }
 
-  /** Asks a repository's host for its open pull requests. */
   async function ask(repository: Repository): Promise<void> {
     const host = canReportChecks(registry, repository) ? hostOf(registry, repository.url) : null;
     if (host === null) return;
@@ -256,7 +255,6 @@ async function savePull(
   return key;
 }
 
-/** The saved pull requests below a prefix, by key. */
 async function* listPulls(registry: Registry, prefix: string): AsyncGenerator<[key: string, pull: PullCheck]> {
   for await (const key of registry.refs.list(prefix)) {
     const pull = (await readAmong<PullCheck>(registry, key))?.value;

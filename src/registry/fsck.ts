@@ -253,7 +253,6 @@ function faultOfKey(registry: Registry, announced: string | null): string | null
   }
 }
 
-/** Checks the versions of a resource that are not withdrawn. */
 async function checkVersions(check: Check, owner: string, versions: ReadonlyMap<string, Version>): Promise<void> {
   const { registry, checked, sound, missing } = check;
   const standing = standingOf(versions.values());

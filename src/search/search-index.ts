@@ -45,7 +45,6 @@ function createTermIndex<Source extends TermSource>(budget: { all: number; organ
     spent.set(org, (spent.get(org) ?? 0) + postings);
   }
 
-  /** Adds the terms of one of the resource's entries; nothing without an entry. */
   function add(source: Source, entry: SearchEntry | null): void {
     if (entry === null) return;
     spend(source.coordinate.org, costOf(entry));

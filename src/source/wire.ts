@@ -223,7 +223,6 @@ async function* packIn(answer: Promise<AsyncIterable<Buffer>>, maxBytes: number)
 /** A line of git's protocol, or one of its marks. */
 type Packet = Buffer | 'flush' | 'delimiter' | 'end';
 
-/** A text as a line. */
 function packetOf(text: string): string {
   return `${(Buffer.byteLength(text) + 4).toString(16).padStart(4, '0')}${text}`;
 }

@@ -222,7 +222,6 @@ function isPassing(report: Report): boolean {
   return hasDied(report) || holdIn(report) !== null || report.problems.some(({ rule }) => rule === 'user-broken');
 }
 
-/** The file that contains the document's version, if it is a separate file. */
 function versionFile({ version }: Planned): string[] {
   return version.from === 'file' ? [version.path] : [];
 }

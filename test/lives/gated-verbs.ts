@@ -503,8 +503,10 @@ function waiting(
 ): Contract | undefined {
   const [kind, label = ''] = source.split(' ');
   if (kind === 'tag') {
-    const of = tags.get(label)?.tree;
-    return of && [...of.files].find(([path, { version }]) => version === label && of.entries.get(path)?.isTagged)?.[1];
+    const { files, entries } = tags.get(label)?.tree ?? tree;
+    const tagged = [...entries].filter(([, { isTagged }]) => isTagged);
+    const [path] = tagged.find((each) => each[1].slug === slug) ?? tagged.find(([at]) => files.get(at)!.version === label) ?? []; // prettier-ignore
+    return path === undefined ? undefined : files.get(path);
   }
   const from = kind === 'pull' ? pull?.tree : tree.isGarbled ? read : tree;
   const path = from && [...from.entries].find(([, entry]) => entry.slug === slug)?.[0];

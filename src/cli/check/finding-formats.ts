@@ -65,7 +65,6 @@ function findingsInComparison({ changes, reason }: Comparison, file: string): Fi
   });
 }
 
-/** What a change says, with the operations that it reaches. */
 function sentenceOf({ message, operations, reach }: Pick<Change, 'message' | 'operations' | 'reach'>): string {
   const more = reach > 1 ? ` and ${reach - 1} more` : '';
   return operations.length > 0 ? `${message} [${operations[0]}${more}]` : message;

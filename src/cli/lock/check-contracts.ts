@@ -104,7 +104,6 @@ export async function statusTakenBack(
   return state === undefined || state === status.state ? status : null;
 }
 
-/** Checks that the lock has the bytes that the manifest of its digest names. */
 async function checkBytes(contract: LockedContract, trusted: string | undefined): Promise<void> {
   const sha256 = await sha256Of(contract, trusted);
   if (sha256 === contract.sha256) return;

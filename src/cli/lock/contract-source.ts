@@ -244,7 +244,6 @@ function fail(error: RegistryError): never {
   throw error;
 }
 
-/** Whether a version is one that a selector may mean. */
 function isMeant(selector: Selector, { version, digest }: SourceVersion): boolean {
   if (selector.kind === 'latest') return true;
   if (selector.kind === 'digest') return selector.digest === digest;

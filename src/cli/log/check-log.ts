@@ -241,7 +241,6 @@ function parseHead(text: string, registry: string): Checkpoint {
   return head;
 }
 
-/** An error with two heads of a log, which are the evidence. */
 function withHeads(message: string, older: Checkpoint, newer: Checkpoint): RegistryError {
   return refused(`${message}\n\n${formatNote(older.note)}\n${formatNote(newer.note)}`);
 }
@@ -285,7 +284,6 @@ export function readLogState(registry: string): LogState | null {
   );
 }
 
-/** Remembers what was seen of a registry's log. */
 function writeLogState(registry: string, state: LogState): void {
   const file = logStateFile(registry);
   const temporary = `${file}.${process.pid}`;

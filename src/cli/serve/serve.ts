@@ -31,7 +31,6 @@ import { setFlagsFromString } from 'node:v8';
 /** Debounce time in milliseconds: editors write a file in several steps. */
 const settled = 100;
 
-/** Stele's own templates and documentation. */
 const ours = ['../../../templates', '../../../content'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 
 /** A running server and its configuration. */

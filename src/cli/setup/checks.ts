@@ -121,7 +121,6 @@ async function checkDisk({ store, cacheFolder }: Config): Promise<DoctorCheck[]>
   return Promise.all(checks);
 }
 
-/** The folder, or the nearest one above it that is there. */
 function nearest(folder: string): string {
   return existsSync(folder) ? folder : nearest(dirname(folder));
 }

@@ -48,7 +48,6 @@ function fail(message: string): never {
   throw new RegistryError('malformed', message);
 }
 
-/** The version that a document names; null: none. */
 function versionIn(bytes: Uint8Array): string | null {
   const document = parse(Buffer.from(bytes).toString()) as JsonObject | null;
   const info = isObject(document?.['info']) ? document['info'] : {};

@@ -336,7 +336,6 @@ function forgetExtensions(document: JsonObject, names: ReadonlySet<string>): voi
   if (isObject(document['info'])) forget(document['info']);
 }
 
-/** Leaves out the alternatives of a discriminator that are gone. */
 function forgetMapped(document: JsonObject, discriminator: JsonObject, isOut: (node: unknown) => boolean): void {
   const isGone = (target: unknown) =>
     typeof target === 'string' &&
@@ -399,7 +398,6 @@ function usedIn(document: JsonObject): Set<string> {
   return used;
 }
 
-/** The component in which a pointer ends, as `joinPointer` writes it. Null: it is in none. */
 function componentOf(pointer: string): string | null {
   const found = /^\/(?:components\/[^/]+|definitions|parameters|responses)\/[^/]+/.exec(pointer);
   return found && joinPointer('', ...parsePointer(found[0]));

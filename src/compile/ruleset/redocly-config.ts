@@ -155,7 +155,6 @@ export function sayAssertions(config: Config): Config {
   });
 }
 
-/** The visitor with `before` and `after` around each of its functions. */
 function wrap(visitor: unknown, before: () => void, after?: () => void): unknown {
   if (typeof visitor === 'function')
     return (...given: unknown[]) => {

@@ -114,7 +114,6 @@ function chooseEmbedded(
   );
 }
 
-/** The pointer and its ancestors, innermost first. */
 function ancestors(pointer: string): string[] {
   const keys = pointer.split('/');
   return keys.map((_, at) => keys.slice(0, keys.length - at).join('/'));
@@ -201,7 +200,6 @@ function edit(value: unknown, pointer: string, edits: ReadonlyMap<string, string
   return typeof value === 'string' ? (edits.get(pointer) ?? value) : value;
 }
 
-/** The object without one member. */
 function without(value: JsonObject, key: string): JsonObject {
   return Object.fromEntries(Object.entries(value).filter(([name]) => name !== key));
 }

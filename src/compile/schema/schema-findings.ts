@@ -147,7 +147,6 @@ function groupBelow(
   return groups;
 }
 
-/** Whether an error at a union comes from a branch. */
 function isOf({ instancePath, schemaPath, parentSchema }: ErrorObject, at: string, branch: Denied): boolean {
   if (branch.path !== '#/') return schemaPath.startsWith(branch.path);
   if (branch.schema === undefined) return false;
@@ -156,7 +155,6 @@ function isOf({ instancePath, schemaPath, parentSchema }: ErrorObject, at: strin
   return instancePath === `${at}/${branch.member}` && parentSchema === branch.schema;
 }
 
-/** Whether an error comes from the Reference Object branch of a union. */
 function isReferenceNoise({ schemaPath, parentSchema, keyword, params }: ErrorObject): boolean {
   if (/\/(?:Reference|reference|jsonReference)\//.test(schemaPath)) return true;
   const required: unknown = parentSchema?.['required'];

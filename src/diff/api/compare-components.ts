@@ -65,7 +65,6 @@ export function compareComponents(walk: Walk, root: Unit): () => Fact[] {
 
 const unusedSays = 'no operation uses it, and other documents may refer to it';
 
-/** The components of a document by folder and name. */
 function componentsOf(side: Side): Map<string, Place & { noun: string; name: string }> {
   const holder = side.dialect.name === '2.0' ? rootOf(side) : placeAt(side, ['components']);
   const folders = Object.entries(nouns).flatMap(([folder, noun]) => {

@@ -69,7 +69,6 @@ function compareNeeded(tell: Tell, old: Security, current: Security): void {
       tell('safe', 'alternative-added', `may also use ${describe([other])}`);
 }
 
-/** Whether who satisfies `one` also satisfies `other`. */
 function satisfies(one: Alternative, other: Alternative): boolean {
   return [...other].every(
     ([id, { scopes }]) => scopes.every((scope) => one.get(id)?.scopes.includes(scope)) && one.has(id),

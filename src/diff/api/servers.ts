@@ -59,7 +59,6 @@ function swaggerServers(side: Side, operation: Operation): Servers {
 /** URLs of one server. A list of values that would make more is compared as it is written. */
 const maxUrls = 100;
 
-/** The URLs of a server: one for each listed value of its variables. */
 function writeOut(template: string, variables: Readonly<Record<string, unknown>>): Server[] {
   let all = [{ url: '', isDefault: true }];
   for (const [part] of template.matchAll(/\{[^{}]*\}|[{}]|[^{}]+/g)) {

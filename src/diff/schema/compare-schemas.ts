@@ -372,7 +372,6 @@ function compareOthers(pair: Pair, further: CompareFurther): void {
   if (haveType(pair, 'object')) comparePropertyNames(pair, below);
 }
 
-/** The dialect that a schema states, or the document around it. */
 function statedDialect({ side, first }: SchemaView): string {
   return dialectText(first('$schema')?.value ?? side.document['$schema']);
 }

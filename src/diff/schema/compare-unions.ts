@@ -45,7 +45,6 @@ export function compareUnions(pair: Pair, { below, within }: CompareFurther): vo
   compareDiscriminators(pair, below, compared);
 }
 
-/** Reports a union that only one of the two schemas has. */
 function reportSole(pair: Pair, effect: 'narrows' | 'widens', code: string, says: string, union: Alternatives): void {
   const [mine, other] = effect === 'narrows' ? [pair.after, pair.before] : [pair.before, pair.after];
   const isSame = (one: unknown, its: unknown) =>

@@ -48,7 +48,6 @@ export function scoreOf(counts: Counts): number {
   return Math.round((100 * counted.reduce((sum, part) => sum + part.weight * worth(part), 0)) / whole);
 }
 
-/** The mean of the scores. Null if there are none. */
 function meanOf(scores: readonly number[]): number | null {
   return scores.length === 0 ? null : Math.round(scores.reduce((sum, score) => sum + score, 0) / scores.length);
 }

@@ -285,7 +285,6 @@ async function whatItUses(registry: Registry, principal: Principal, resource: Re
   return found;
 }
 
-/** The resources among users that were not seen yet. */
 function usersIn(uses: readonly Use[], seen: Set<string>): Resource[] {
   return uses.flatMap(({ user }) => {
     if (!('resource' in user) || seen.has(userName(user))) return [];

@@ -138,7 +138,6 @@ async function sweepQuarantine(
   }
 }
 
-/** The digest in a key. */
 function nameOf(key: string): string {
   return compact(digestInKey(key));
 }

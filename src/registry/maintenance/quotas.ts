@@ -17,7 +17,6 @@ export type Usage = Record<QuotaName, number>;
 /** What a change adds. */
 export type Added = Partial<Usage>;
 
-/** What each kind of record or item in an organization's log adds. */
 const counted: Readonly<Record<string, (value: never) => Added>> = {
   resources: ({ deletedAt }: Resource) => ({ resources: deletedAt === null ? 1 : 0 }),
   versions: ({ status, bytes = 0 }: Version) => (status.state === 'withdrawn' ? {} : { versions: 1, bytes }),

@@ -90,7 +90,6 @@ function operationLink({ operation, anchor }: PlacedOperation): Html {
   return markup`${link} ${summaryOf(operation, 120)}`;
 }
 
-/** The heading of a section and a line for each of its operations or schemas. */
 function sectionIndex(page: Page, { title, anchor, description, operations, schemas }: Section): Html {
   const lines = [
     ...operations.map((one) => markup`<li id="${one.anchor}">${operationLink(one)}</li>`),

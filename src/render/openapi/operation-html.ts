@@ -53,7 +53,6 @@ export function methodHtml(method: string): Html {
     : markup`<b class="method">${method.slice(0, 50)}</b>`;
 }
 
-/** The method and the path, after the URL of the server. */
 function urlHtml({ method, path, isWebhook }: ApiOperation, base: string): Html {
   const server = base === '' || isWebhook ? nothing : markup`<span class="base">${base.slice(0, 200)}</span>`;
   return markup`<p class="url">${methodHtml(method)} <code>${server}${path.slice(0, 2000)}</code></p>`;

@@ -82,7 +82,6 @@ function elements(progress: Progress, schema: unknown, name: string, value: unkn
   return inside.length === 0 ? [`${start}/>`] : [`${start}>`, ...inside, `${indent}</${name}>`];
 }
 
-/** The properties of a schema and of those that it is made of. */
 function propertiesOf(schemas: Schemas, schema: unknown, depth = 0): Map<string, unknown> {
   const item = dereference(schemas.document, schema) ?? {};
   const parts =

@@ -87,7 +87,6 @@ export function createContentsIndex(registry: Registry) {
   const holders = new LRUCache<string, Digest>({ maxSize: digestsKept, sizeCalculation: () => 1 });
   const searches = createQueues(1);
 
-  /** What one version has. */
   async function of(granted: GrantedVersion): Promise<Contents> {
     const { resource, version } = granted;
     const make = async (): Promise<ContentsOf> => {

@@ -128,7 +128,6 @@ async function endWithin(
   return within(seconds * 1000, done).finally(leave);
 }
 
-/** Whether the run includes what is synced, or its connected repository. */
 function isAbout({ connection, isOwn }: Synced, run: Run): boolean {
   const isConnected = connection !== null && run.repository === repositoryId(connection.repository, connection.branch);
   return isConnected || run.documents.some((document) => isOwn(document, run));
@@ -143,7 +142,6 @@ async function describeRun(call: Call, { isOwn }: Synced, run: Run): Promise<obj
   return runRecord(run, await Promise.all(documents));
 }
 
-/** A run as described in the API, with these records of its documents. */
 function runRecord(run: Run, documents: readonly object[]): object {
   const { id, state, trigger, url, branch, from, to, startedAt, finishedAt, progress = null, detail } = run;
   const about = { id, state, trigger, repository: repositoryName(url), branch, from, to };

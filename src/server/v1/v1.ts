@@ -127,7 +127,6 @@ function createDescriptionRoute({ document }: Description): { read: Answer; pref
   return { read: { status: 200, headers, body: document }, preflight: { status: 204, headers: preflightHeaders } };
 }
 
-/** The request's headers that the description names. */
 function headersOf({ parameters }: DescribedOperation, request: Request): Map<string, string> {
   const named = parameters.filter((parameter) => parameter.in === 'header');
   return new Map(
@@ -179,7 +178,6 @@ function send(request: Request, response: Response, { status, headers = {}, body
  * several; with a key it must be the key's.
  */
 const organizationHeader = 'stele-organization';
-/** Carries a session's token (`SignedIn.token`). */
 const tokenHeader = 'stele-session-token';
 
 /**

@@ -122,7 +122,6 @@ function explainAlternatives(error: ErrorObject, alternatives: Alternatives, poi
   ];
 }
 
-/** Whether the value has the branch's type and fixed members. */
 function isOfBranch(branch: DescribedSchema, value: unknown): boolean {
   const type = typeNameOf(value);
   const isOfType = branch['type'] === undefined || [branch['type']].flat().includes(type);

@@ -158,7 +158,6 @@ function refusal(url: string, { code, status, title, meaning }: ProblemKind, hea
   ];
 }
 
-/** All versions by their paths. */
 function versionsIn({ resources }: Pick<RulesTable, 'resources'>): (VersionRules & { path: string })[] {
   return [...resources].flatMap(([base, { versions }]) =>
     [...versions].map(([label, rules]) => ({ path: `${base}@${label}`, ...rules })),
@@ -181,7 +180,6 @@ function namesIn({ resources }: RulesTable): Record<'aliases' | 'ranges' | 'gone
   return { aliases: rows('aliases'), ranges: rows('ranges'), gone: rows('gone') };
 }
 
-/** Names of the header fields of all kinds of files. */
 function fieldNames({ headers }: RulesTable): string[] {
   const names = new Set(Object.values(headers).flatMap((fields) => Object.keys(fields)));
   return [...names].filter((name) => !special.has(name)).sort();
@@ -353,7 +351,6 @@ function literal(text: string): string {
   return text.replaceAll('$', '${stele_dollar}');
 }
 
-/** An expression that matches exactly this text. */
 function exactly(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
 }

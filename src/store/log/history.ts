@@ -170,7 +170,6 @@ function createReader(bucket: Bucket, partition: string): Read {
   };
 }
 
-/** The record as it was one generation earlier; null before the first. */
 async function before(read: Read, name: string, held: HeldRecord): Promise<HeldRecord | null> {
   const { generation } = held.bare;
   const { changes } = await read(held.sequence);

@@ -138,7 +138,6 @@ export function createLogs(bucket: Bucket, options: RecordsOptions, changed: (na
     begun.add(id);
   }
 
-  /** Some logs in this order, refreshed some at a time. */
   const freshLogs = (ids: readonly string[]) => someAtOnce(ids, atOnce, (id) => fresh(id, maxAge));
 
   /** A log of which more is read than single records. */

@@ -205,7 +205,6 @@ export function expandAliases(
 
 const maxTargets = 500;
 
-/** The expressions of an alias. Without formats, all of them. */
 function aliasTargets(alias: unknown, formats: ReadonlySet<string> | null): string[] {
   if (!isObject(alias)) return [alias].flat().filter((item) => typeof item === 'string');
   const scoped = Array.isArray(alias['targets']) ? alias['targets'].filter(isObject) : [];

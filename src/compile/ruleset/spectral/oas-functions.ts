@@ -124,7 +124,6 @@ const maxInvalid = 5;
 /** The most URLs to try for one server: the values of its variables multiply. */
 const maxUrls = 1000;
 
-/** Checks that the variables of a server's URL are defined, used, and give valid URLs. */
 function checkServerVariables(value: unknown): Failure[] {
   if (!isObject(value) || typeof value['url'] !== 'string') return [{ message: 'Invalid Server Object' }];
   const { url } = value;
