@@ -209,7 +209,7 @@ export function secretsAt(registry: Pick<Registry, 'config'>, { id, secrets }: W
 
 /**
  * Whether the endpoint receives events of this type about one of these resources: only about those
- * that its key could administer.
+ * that its key could administer, which is no consumer.
  */
 export function wants(
   webhook: Pick<Webhook, 'id' | 'org' | 'events' | 'resources'>,
@@ -218,6 +218,7 @@ export function wants(
 ): boolean {
   if (webhook.events !== null && !webhook.events.includes(type)) return false;
   if (webhook.resources === null) return true;
+  if (type === 'consumer.affected') return false;
   const principal: Principal = { kind: 'key', scopes: ['admin'], ...webhook };
   return resources.some((resource) => isAllowed(principal, 'admin', { org: webhook.org, resource }));
 }

@@ -39,6 +39,8 @@ async function open(visibility: 'public' | 'private' = 'public') {
   pass(minute);
   const receiver = await receive();
   await createWebhook(registry, 'shop', { url: receiver.url, events: ['consumer.affected'] }, author);
+  // Who administers some resources may not list consumers.
+  await createWebhook(registry, 'shop', { url: receiver.url, events: null, resources: ['apis/*'] }, author);
   const deliveries = deliver(timed);
   await deliveries.poke();
   return {
