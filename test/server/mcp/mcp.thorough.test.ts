@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { expect, test } from 'vitest';
+import { badNames, badValues } from '../../bad-values.ts';
 import { documentOf, openWorld } from './mcp-world.ts';
 
 const command = fileURLToPath(new URL('../../../src/cli.ts', import.meta.url));
@@ -34,4 +35,26 @@ test.each(['a registry', 'a data folder'])('stele mcp answers over stdin and std
   } finally {
     await rm(folder, { recursive: true });
   }
+});
+
+test('every argument of every tool, with every bad name and value: an answer, or what is wrong with it', async () => {
+  await using world = await openWorld();
+  const { client } = await world.connect(world.key);
+  const { tools } = await client.listTools();
+  const values = [...badNames, ...Object.values(badValues), null, 1, true, [], ['a'], {}, { a: 1 }];
+  const well: Record<string, string> = { query: 'pay', document: '@acme/apis/pay', operation: 'pay', schema: 'Payment', from: '1.0.0' }; // prettier-ignore
+  for (const { name, inputSchema } of tools) {
+    const [all, required] = [Object.keys(inputSchema.properties ?? {}), inputSchema.required ?? []];
+    const given = Object.fromEntries(required.map((argument) => [argument, well[argument]!]));
+    for (const argument of all)
+      for (const value of values) {
+        const asked = [name, argument, value];
+        const { content, isError } = await client.callTool({ name, arguments: { ...given, [argument]: value } });
+        const [{ text }] = content as [{ text: string }];
+        if (isError)
+          expect([...asked, JSON.parse(text)]).toEqual([...asked, { error: expect.stringMatching(/^[\w@"].*\.$/s) }]); // prettier-ignore
+        else expect(text).not.toContain('@hidden');
+      }
+  }
+  expect(world.registry.logged.filter(({ level }) => level === 'error')).toEqual([]);
 });
