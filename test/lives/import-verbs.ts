@@ -38,13 +38,17 @@ export const importVerbs: Verbs = {
       if (!resource || !repo?.isFollowed || !repo.files.has(resource.from!.path)) return null;
       const { slug } = resource;
       const latest = draw.of(['keep', 'rule'] as const);
-      const floor = floorOf(resource);
+      const [floor, there] = [floorOf(resource), [...resource.versions]];
       for (const { label, commit, docs } of repo.tags) {
         const doc = docs.get(slug);
         const isKnown = resource.versions.some((each) => each.label === label);
         const date = repo.commits.findIndex(({ id }) => id === commit);
         if (doc !== undefined && !isKnown)
-          importVersion(resource, { doc, label, commit, date, isStrict: life.ruleset.isStrict }, { latest, floor });
+          importVersion(
+            resource,
+            { doc, label, commit, date, isStrict: life.ruleset.isStrict },
+            { latest, floor, there },
+          );
       }
       return {
         says: `import the tags of ${repo.name} into ${slug}, latest by ${latest}`,

@@ -310,7 +310,7 @@ export function floorOf({ versions }: Resource): Version | null {
 export function importVersion(
   resource: Resource,
   asked: Asked,
-  { latest, floor }: { latest: 'keep' | 'rule'; floor: Version | null },
+  { latest, floor, there }: { latest: 'keep' | 'rule'; floor: Version | null; there: readonly Version[] },
 ): void {
   const before = latestOf(resource);
   const isHistory = floor === null || compareRanks(rankOf(asked.label!)!, rankOf(floor.label)!) < 0;
@@ -323,7 +323,8 @@ export function importVersion(
   if (outcome === 'published' && latest === 'keep' && isBack) version.isCandidate = false;
   if (outcome !== 'published') return;
   const isAbove = (one: Version, other: Version) => compareRanks(rankOf(one.label)!, rankOf(other.label)!) > 0;
-  for (const each of resource.versions) {
+  // What one run imports is published at one time of a life, and nothing of it came between.
+  for (const each of there) {
     const from = resource.versions.find(({ label }) => label === each.changes?.from);
     if (from !== undefined && from.date <= version.date && version.date <= each.date)
       if (isAbove(version, from) && isAbove(each, version)) each.between.push(version);
