@@ -32,6 +32,11 @@ export const leftOut: readonly { page?: string; pattern: RegExp; why: string }[]
     pattern: /^stele restore .* --to /,
     why: 'needs a store with that history; test/deploy/recovery.thorough.test.ts restores one',
   },
+  {
+    page: 'public-log',
+    pattern: /--from \/backups/,
+    why: 'needs a damaged log; test/server/damage-table.thorough.test.ts repairs each damage',
+  },
   { pattern: /--accept-loss/, why: 'needs a loss; test/registry/lost-entries.test.ts makes one' },
 ];
 
