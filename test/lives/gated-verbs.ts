@@ -258,7 +258,7 @@ async function faultsOfPublished(life: Life, gates: ReadonlyMap<string, Resource
   // versions.md: what a branch goes back to counts as published then.
   for (const [path, { slug, isTagged }] of gated.tree.isGarbled ? [] : gated.tree.entries) {
     const { part: _, note: __, ...now } = gated.tree.files.get(path)!;
-    const own = gated.versions.get(slug)?.find(({ label, contract: { part: ___, note: ____, ...was } }) => label === now.version && isSame([was], [now])); // prettier-ignore
+    const own = gated.versions.get(slug)?.find(({ label, contract: { part: ___, note: ____, ...was } }) => (label === now.version || label.startsWith(`${now.version}+`)) && isSame([was], [now])); // prettier-ignore
     const version = own && (await resourceOf(life, slug)).versions.find(({ label }) => label === own.label);
     if (!isTagged && version?.returnedAfter !== undefined) own!.place = gated.count;
   }
