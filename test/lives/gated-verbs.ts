@@ -277,7 +277,7 @@ async function faultsOfPublished(life: Life, gates: ReadonlyMap<string, Resource
     const isNew = gated.versions.get(slug)?.at(-1)?.contract.title !== contract.title;
     for (const [former, { connection, approval }] of isNew ? gates : []) {
       // Where an approval put another contract there, this one left it then.
-      const newest = gated.versions.get(former)?.at(-1);
+      const newest = fresh.findLast((each) => each.slug === former) ?? gated.versions.get(former)?.at(-1);
       const was = newest?.contract.title === contract.title ? last(gated, former, label) : null;
       const isLeft = connection !== null && fileOf(former) !== connection.path;
       if (former === slug || !isLeft || approval !== 'required' || was?.contract.title !== contract.title) continue;
