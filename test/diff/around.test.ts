@@ -665,6 +665,15 @@ describe('what OpenAPI 3 ignores', () => {
   ]);
 });
 
+describe('null or an empty list that "not" excludes is no empty text', () => {
+  const nullable = { type: ['string', 'null', 'array'] };
+  const long = { ...nullable, minLength: 1 };
+  test.each([{ const: null }, { enum: [null] }, { enum: [[]] }])('%j', (excluded) => {
+    const given = (schema: Json) => ({ $schema: 'https://json-schema.org/draft/2020-12/schema', ...schema });
+    expect(compare(given(long), given({ ...nullable, not: excluded }), 'json-schema').verdict).not.toBe('none');
+  });
+});
+
 describe('components that no operation uses', () => {
   const of = (components: Json, rest: Json = {}) => api({}, { components, ...rest });
   const schemas = (A: Json, more: Json = {}, rest: Json = {}) => of({ schemas: { A, ...more } }, rest);

@@ -175,8 +175,7 @@ type Negate = (value: unknown, hasFlags: boolean) => JsonObject | null;
 const pastLimit = (keyword: string, step: number): Negate => {
   return (value) => (isNumeric(value) ? { [keyword]: plus(value, step) } : null);
 };
-const notEmpty: Negate = (value) =>
-  [value].flat().join() === '' && [value].flat().length === 1 ? { minLength: 1 } : null;
+const notEmpty: Negate = (value) => (isDeepStrictEqual([value].flat(1), ['']) ? { minLength: 1 } : null);
 
 /** What a schema says that excludes all values with these, and no others of the same type. */
 const negations: Readonly<Record<string, Negate>> = {
