@@ -26,7 +26,7 @@ import {
   type PlainList,
 } from './pages.ts';
 import { keyCodes, keyList } from './keys.ts';
-import { deviceDone, devicePath, myKeyList, showDevice, submitDevice, watchCodes, watchList } from './personal-keys.ts';
+import { devicePage, deviceRefused, myKeyList, watchCodes, watchList } from './personal-keys.ts';
 import { countAttention, organizationPages } from './organization-views.ts';
 import { memberCodes } from './people.ts';
 import { showForm, submitForm, type FormPage } from './form-page.ts';
@@ -112,11 +112,6 @@ function routesOf(forms: readonly Form[]): Route[] {
   return forms.map((form) => routeOf(pageOfForm(form)));
 }
 
-// What is about the person alone.
-const personalRoutes: readonly Route[] = [
-  { path: devicePath, get: (request) => showDevice(request), post: submitDevice, again: showDevice },
-];
-
 /** What a form did, in a sentence. */
 type Done = Pick<FormPage, 'path' | 'done'>;
 
@@ -148,8 +143,8 @@ export function createConsole(given: Console): Router {
   ];
   const ofPerson = [
     ...routesOf(personalForms),
-    ...personalRoutes,
-    ...routesOfPages(listPages(true), [...personalForms, ...deviceDone]),
+    routeOf(devicePage),
+    ...routesOfPages(listPages(true), [...personalForms, devicePage, deviceRefused]),
   ];
 
   async function answer(http: Request, response: Response): Promise<void> {

@@ -1,12 +1,9 @@
-import { isRegistryError } from '../model/errors.ts';
-import { newId } from '../registry/registry.ts';
+import { isRegistryError, onRefusal, type RegistryError } from '../model/errors.ts';
 import { problemTypes } from '../server/error-answers.ts';
-import { here, hereAfter, perform, type ConsoleRequest } from './console-request.ts';
-import { isCheck } from './form-page.ts';
-import type { Field, Typed } from '../server/v1/described-field.ts';
-import { showFields } from './fields.ts';
+import type { Field } from '../server/v1/described-field.ts';
+import { here, hereAfter, perform, type Answered, type ConsoleRequest } from './console-request.ts';
+import { isCheck, type FormPage } from './form-page.ts';
 import { type FormCodes, timeCell, type ListCode } from './pages.ts';
-import { formPage, sendPage, type ShownForm } from './show.ts';
 import { listOfKeys } from './keys.ts';
 import { resourceTypes } from '../model/address.ts';
 import { addressOf } from '../registry/keys/watches.ts';
@@ -21,8 +18,7 @@ export const myKeyList = listOfKeys(({ id, use, scopes, organizations }) => ({
   actions: ['Revoke'],
 }));
 
-/** Where a person answers a program that asks for a key (`stele login`). */
-export const devicePath = '/device';
+const devicePath = '/device';
 
 const codeField: Field = {
   name: '/code',
@@ -33,74 +29,63 @@ const codeField: Field = {
   maxLength: 20,
 };
 
-/** Asks for the code; with the code, whether the program gets a key. */
-export async function showDevice(
-  request: ConsoleRequest,
-  typed: Typed | null = null,
-  why: string | null = null,
-): Promise<void> {
-  const code = request.query.get('code');
-  if (code === null) return sendDevice(request, { fields: showFields([codeField], typed, new Map()), error: why });
-  try {
-    const { body } = await perform(request, 'getDevice');
-    const { name, scopes, organizations, address, askedAt } = body;
+/** The program that the address names by its code; why there is none; null: no code yet. */
+async function deviceOf(request: ConsoleRequest): Promise<Answered<'getDevice'> | RegistryError | null> {
+  if (!request.query.has('code')) return null;
+  const pass = (error: RegistryError) => error;
+  const asked = perform(request, 'getDevice').then(({ body }) => body);
+  return asked.catch(onRefusal('not_found', pass)).catch(onRefusal('forbidden', pass));
+}
+
+/** Where a person answers a program that asks for a key (`stele login`): asks for its code, then whether it gets a key. */
+export const devicePage: FormPage = {
+  path: devicePath,
+  done: 'The program gets its key within seconds. You can close this page.',
+  async open(request) {
+    const device = await deviceOf(request);
+    if (!isRegistryError(device)) return {};
+    const typed = { '/code': [request.query.get('code')!] };
+    return { typed, error: device.message, status: problemTypes[device.code].status };
+  },
+  async fields(request) {
+    const device = await deviceOf(request);
+    return device === null || isRegistryError(device) ? [codeField] : [];
+  },
+  async form(request) {
+    const device = await deviceOf(request);
+    const common = { check: null, isLive: false, cancel: here(request, '/keys') };
+    if (device === null || isRegistryError(device))
+      return {
+        ...common,
+        title: 'Give a program a key',
+        lead: ['Enter the code that the program shows.'],
+        submit: 'Continue',
+      };
+    const { name, scopes, organizations, address, askedAt } = device;
     const where = organizations?.map((org) => `@${org}`).join(', ') ?? 'all your organizations';
-    sendDevice(request, {
+    const code = request.query.get('code')!.toUpperCase();
+    return {
+      ...common,
       title: `Give “${name}” a key?`,
       lead: [
         `A program requests a personal key. It may then do this in your name: ${scopes.join(', ')}, in ${where}.`,
-        `The request came from the address ${address ?? 'of this computer'}, ${timeCell(askedAt).text}, and the program must show the code ${code.toUpperCase()}. If you did not start it yourself just now, refuse: the person who sent you here would get your rights.`,
+        `The request came from the address ${address ?? 'of this computer'}, ${timeCell(askedAt).text}, and the program must show the code ${code}. If you did not start it yourself just now, refuse: the person who sent you here would get your rights.`,
       ],
       submit: 'Give it a key',
       check: 'Refuse',
-      error: why,
-    });
-  } catch (error) {
-    if (!isRegistryError(error, 'not_found') && !isRegistryError(error, 'forbidden')) throw error;
-    const { status } = problemTypes[error.code];
-    sendDevice(
-      request,
-      { fields: showFields([codeField], { '/code': [code] }, new Map()), error: error.message },
-      status,
-    );
-  }
-}
-
-/** Goes on to the question, or decides it. */
-export async function submitDevice(request: ConsoleRequest, typed: Typed): Promise<void> {
-  const named = typed['/code']?.[0]?.trim();
-  if (named !== undefined) {
-    return request.response.redirect(303, `${here(request, devicePath)}?code=${encodeURIComponent(named)}`);
-  }
-  const granted = !isCheck(typed);
-  try {
+    };
+  },
+  async submit(request, typed) {
+    const named = typed['/code']?.[0]?.trim();
+    if (named !== undefined) return `${here(request, devicePath)}?code=${encodeURIComponent(named)}`;
+    const granted = !isCheck(typed);
     await perform(request, 'decideDevice', { body: { granted } });
-  } catch (error) {
-    if (!isRegistryError(error)) throw error;
-    return showDevice(request, null, error.message);
-  }
-  request.response.redirect(303, hereAfter(request, '/keys', granted ? devicePath : `${devicePath}/refused`));
-}
+    return hereAfter(request, '/keys', granted ? devicePath : deviceRefused.path);
+  },
+};
 
-/** What was decided, in a sentence, by what the address says. */
-export const deviceDone = [
-  { path: devicePath, done: 'The program gets its key within seconds. You can close this page.' },
-  { path: `${devicePath}/refused`, done: 'The program gets no key.' },
-];
-
-function sendDevice(request: ConsoleRequest, form: Partial<ShownForm>, status = 200): void {
-  const html = formPage(request, {
-    title: 'Give a program a key',
-    lead: ['Enter the code that the program shows.'],
-    fields: [],
-    submit: 'Continue',
-    cancel: here(request, '/keys'),
-    error: null,
-    once: newId(request.context.registry),
-    ...form,
-  });
-  sendPage(request.response, html, status);
-}
+/** What was done where the program gets no key. */
+export const deviceRefused = { path: `${devicePath}/refused`, done: 'The program gets no key.' };
 
 const rhythms = { once: 'at once', daily: 'once a day', weekly: 'once a week' } as const;
 
