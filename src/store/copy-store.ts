@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { digestOf } from '../model/digest.ts';
 import { expiringKinds } from '../model/record-places.ts';
 import { beginCopy, beginUpdate, finishCopy, hasFormat } from './format.ts';
-import { listHeadKeys, parseHeadKey, putHead, type Head } from './log/heads.ts';
+import { deleteOlderHeads, putHead, type Head } from './log/heads.ts';
 import { digestInKey, decodePack, isWholePack, quarantineKey } from './objects.ts';
 import { copyTree } from './tree/check-tree.ts';
 import { faultOfRecord } from './record-fault.ts';
@@ -201,8 +201,7 @@ export async function copyStore(from: Bucket, into: Bucket, options: CopyOptions
     await copyLog(from, into, log, { tip, takes: entriesUntil(log, until), isOpen }, entry);
   }
   copied.heads = [...(await readHeads(into)), ...(treeHead === null ? [] : [treeHead])];
-  if (!isAhead) await copyHeads(from, into, copied.heads);
-  await addHeads(into, copied.heads);
+  await writeHeads(into, copied.heads);
   await finishCopy(into);
   return copied;
 }
@@ -217,23 +216,10 @@ async function readHeads(bucket: Bucket): Promise<Head[]> {
   return heads;
 }
 
-/** Copies the records that tell how far the logs reached, as far as they do in the copy. */
-async function copyHeads(from: Bucket, into: Bucket, heads: readonly Head[]): Promise<void> {
-  const reached = new Map(heads.map(({ log, sequence }) => [log, sequence]));
-  for await (const key of listHeadKeys(from)) {
-    const { log, sequence } = parseHeadKey(key) ?? { log: '', sequence: 0 };
-    const bytes = sequence <= (reached.get(log) ?? 0) ? await from.get(key) : null;
-    if (bytes !== null) await into.putIfAbsent(key, bytes);
-  }
-  for await (const key of listHeadKeys(into)) if ((await from.get(key)) === null) await into.delete(key);
-}
-
-/** Writes the head of each log that has none: the loss of a whole log is noticed by it. */
-async function addHeads(into: Bucket, heads: readonly Head[]): Promise<void> {
+/** Writes how far each log of the copy reaches, in place of what told so before: what the store has may be damaged. */
+async function writeHeads(into: Bucket, heads: readonly Head[]): Promise<void> {
   const at = new Date().toISOString();
-  const there = new Set<string>();
-  for await (const key of listHeadKeys(into)) there.add(parseHeadKey(key)?.log ?? '');
-  for (const head of heads) if (!there.has(head.log)) await putHead(into, head, { writeId: randomUUID(), at });
+  for (const head of heads) await deleteOlderHeads(into, await putHead(into, head, { writeId: randomUUID(), at }));
 }
 
 function entriesUntil(log: string, until: readonly Until[]): (entry: SealedEntry) => boolean {

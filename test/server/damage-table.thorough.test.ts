@@ -1,7 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
 import { digestOf } from '../../src/model/digest.ts';
+import { insteadOf } from '../../src/model/errors.ts';
 import type { Resource } from '../../src/model/resource.ts';
 import { fsck } from '../../src/registry/fsck.ts';
+import { backup } from '../../src/registry/maintenance/backup.ts';
 import { repairStore } from '../../src/registry/maintenance/repair.ts';
 import { createApp } from '../../src/server/app.ts';
 import { listen } from '../../src/server/listen.ts';
@@ -18,6 +20,7 @@ import {
   publishOnce,
   type Files,
 } from './damaged-store.ts';
+import { createMemoryBucket } from '../memory-store.ts';
 import { createTestQueue } from './registry.ts';
 
 // Each kind of key × each damage, by turns at rest and while a server runs; both where everything is tested. `damage-table.tsv` says what is served, whether a
@@ -105,6 +108,16 @@ test.each(cases)('$kind: $how, $when', async ({ kind, how, when }: (typeof cases
   if (isUndamaged) expect(await labelsIn(bucket)).toEqual(['1.0.0', '1.1.0', '1.2.0']);
   const wasRead = [...new Set(asked.map(({ status }) => status))].sort().join(' ');
   const damaged = await filesOf(bucket);
+
+  // A copy has no damage that its store did not tell of, but what is not there; an earlier one is as it was.
+  const into = createMemoryBucket();
+  const { damages: notCopied } = await backup(openStore(bucket), into);
+  const inCopy = await fsck(openStore(into));
+  if (notCopied.length === 0 && how !== 'delete') expect(inCopy.damages).toEqual([]);
+  if (isUndamaged) expect(await labelsIn(into)).toEqual(['1.0.0', '1.1.0', '1.2.0']);
+  await backup(openStore(bucket), copy).catch(insteadOf('conflict', undefined));
+  expect((await fsck(openStore(copy))).damages).toEqual([]);
+  expect(await labelsIn(copy)).toEqual(['1.0.0', '1.1.0', '1.2.0']);
 
   const change = await publishOnce(server.registry, '1.3.0').then(
     () => 'taken',

@@ -224,13 +224,16 @@ export async function copyTree(from: Bucket, into: Bucket, { copied, damaged }: 
   const after = last === null ? '' : batchKey(last);
   for await (const key of isOpened && isSame ? listAll(from, batchesFolder) : []) {
     if (key <= after) continue;
-    const found = key === batchKey(position) ? await batchAt(from, position) : null;
-    const fault = found === null ? 'It is missing.' : typeof found === 'string' ? found : null;
-    const { bytes, next } = found as Stored;
+    const found = (key === batchKey(position) && (await batchAt(from, position))) || 'It is missing.';
+    if (typeof found === 'string') {
+      damaged(batchKey(position), found);
+      break;
+    }
+    const { bytes, next } = found;
     // A run that is stopped is continued after its last batch.
-    for (const tile of fault === null ? next.full : []) await into.putIfAbsent(tile.key, tile.bytes);
-    if (fault !== null || (await into.putIfAbsent(key, bytes)) === 'exists') {
-      damaged(batchKey(position), fault ?? otherBatch);
+    for (const tile of next.full) await into.putIfAbsent(tile.key, tile.bytes);
+    if ((await into.putIfAbsent(key, bytes)) === 'exists') {
+      damaged(key, otherBatch);
       break;
     }
     copied(key, bytes.byteLength);

@@ -171,6 +171,24 @@ describe('a damaged tree', () => {
     expect((await backup(registry, copy)).damages).toEqual([]);
   });
 
+  test('a copy of a log that lacks any batch has what stands before it, and says so', async () => {
+    const { bucket, registry } = await createSigned(2);
+    await assertFormat(bucket);
+    await fill(bucket);
+    const before = await treeOf(bucket);
+    const batches = await Array.fromAsync(listAll(bucket, 'tree/batches/'));
+    for (const lost of batches) {
+      const bytes = (await bucket.get(lost))!;
+      await bucket.delete(lost);
+      const copy = createMemoryBucket();
+      expect([lost, (await backup(registry, copy)).damages]).toEqual([lost, [expect.objectContaining({ key: expect.stringMatching(/^tree\//) })]]); // prettier-ignore
+      expect((await treeOf(copy)).keys().every((key) => before.has(key) && key < lost || key.startsWith('tree/tiles/'))).toBe(true); // prettier-ignore
+      await bucket.putIfAbsent(lost, bytes);
+      expect((await backup(registry, copy)).damages).toEqual([]);
+      expect(await treeOf(copy)).toEqual(before);
+    }
+  });
+
   test('a copy that was stopped at any key of the log is completed by the next run', async () => {
     const { bucket, registry } = await createSigned(0);
     await assertFormat(bucket);
