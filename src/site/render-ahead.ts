@@ -1,12 +1,13 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
-import { findVersion, parseResourceRef, type Resource, type Version } from '../model/resource.ts';
-import { outlineVersion, renderVersion } from '../registry/derived.ts';
+import { findVersion, parseResourceRef, type Resource } from '../model/resource.ts';
+import { isShortVersion, renderVersion } from '../registry/derived.ts';
 import type { Registry } from '../registry/registry.ts';
 
 /**
- * Renders the latest and the newest version of each resource after its record changed: as the work
- * of its organization, one at a time, so that neither readers nor other organizations wait for it.
- * Code that publishes does not know about it. If it fails, the first reader waits for the page.
+ * Renders the latest and the newest version of each resource after its record changed, if that takes
+ * long: as the work of its organization, one at a time, so that neither readers nor other
+ * organizations wait for it. The page of a short document is made for its first reader. Code that
+ * publishes does not know about it. If it fails, the first reader waits for the page.
  */
 export function openRenderAhead(registry: Registry) {
   const changed = new Set<string>();
@@ -50,12 +51,6 @@ async function renderNewest(registry: Registry, name: string): Promise<void> {
   const latest = resource.latest === null ? null : findVersion(resource, resource.latest);
   for (const version of new Set([latest, resource.versions.at(-1) ?? null])) {
     if (version === null || version.status.state === 'withdrawn') continue;
-    await deriveAll(registry, resource, version);
+    if (!(await isShortVersion(registry, version))) await renderVersion(registry, resource, version, 'publish');
   }
-}
-
-async function deriveAll(registry: Registry, resource: Resource, version: Version): Promise<void> {
-  // The page first: whoever published may be its first reader.
-  await renderVersion(registry, resource, version, 'publish');
-  await outlineVersion(registry, resource, version, 'publish');
 }

@@ -10,8 +10,8 @@ export type ThreadWork =
 /** What a thread answers. */
 export type ThreadAnswer<T = unknown> = { result: T } | { refused: ErrorCode; message: string };
 
-/** Bytes that are parsed in one turn of the event loop. It takes some milliseconds. */
-export const smallBytes = 512 * 1024;
+/** Bytes that are parsed in one turn of the event loop: ten milliseconds, where starting a thread takes sixty. */
+export const smallBytes = 1024 * 1024;
 
 /** Memory for what a text of the largest accepted size holds. */
 const threadMegabytes = 1024;

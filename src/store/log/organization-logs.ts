@@ -172,13 +172,21 @@ export function createLogs(bucket: Bucket, options: RecordsOptions, changed: (na
     return opened;
   }
 
+  /** How far the logs of what was read reached when all of it, so many names, was found as it was. */
+  const foundAt = new WeakMap<Reads, { names: number; logs: (readonly [id: string, at: number | undefined])[] }>();
+
   /** Whether all that was read is as it was. Null if `logNow` lacks a log. */
   function areSameIn(reads: Reads, logNow: (id: string) => Partition | null): boolean | null {
+    const found = foundAt.get(reads);
+    // While nothing is appended, this saves most of what an answer from memory costs.
+    if (found?.names === reads.size && found.logs.every(([id, at]) => logNow(id)?.sequence() === at)) return true;
     for (const [name, at] of reads) {
       const now = entryNow(name, logNow);
       if (now === undefined) return null;
       if (now !== at) return false;
     }
+    const logs = logsOf(reads).map((id) => [id, logNow(id)?.sequence()] as const);
+    if (!reads.has(everyLog)) foundAt.set(reads, { names: reads.size, logs });
     return true;
   }
 
@@ -230,8 +238,7 @@ export function createLogs(bucket: Bucket, options: RecordsOptions, changed: (na
       const known = areSameIn(reads, freshNow);
       if (known !== null) return known;
       if (reads.has(everyLog)) await sumOfAll();
-      for (const name of reads.keys())
-        if (name !== everyLog) await fresh(name.includes('/') ? logOf(name) : name, maxAge);
+      for (const id of logsOf(reads)) await fresh(id, maxAge);
       return areSameIn(reads, open.openedLog) ?? false;
     },
 
@@ -360,6 +367,12 @@ function onlyLogOf(prefix: string): string | null {
   if (placeOf(prefix).kept === 'registry') return shared;
   const [, org, more] = prefix.split('/');
   return more === undefined ? null : `@${org}`;
+}
+
+/** The logs that were read, but for `everyLog`. */
+function logsOf(reads: Reads): string[] {
+  const names = [...reads.keys()].filter((name) => name !== everyLog);
+  return [...new Set(names.map((name) => (name.includes('/') ? logOf(name) : name)))];
 }
 
 /** The organizations' logs, which the registry's own names. */

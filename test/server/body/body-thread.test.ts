@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { isHmacOf } from '../../../src/hosts/payload.ts';
 import { outlineJson } from '../../../src/server/body/body-thread.ts';
 
-const long = 'x'.repeat(1_000_000);
+const long = 'x'.repeat(1_200_000);
 
 /** The outline of a JSON text, parsed. */
 async function outlineOf(text: string | Uint8Array<ArrayBuffer>, isForm = false): Promise<unknown> {
