@@ -184,7 +184,7 @@ export function childrenOf(side: Side, parent: Place | null): readonly Place[] {
     side.children = new Map();
     for (const [, place] of membersOf(side, schemasOf(side)))
       for (const part of itemsOf(side, memberOf(side, place, 'allOf'))) {
-        const target = referenceOf(part.value) === '' ? null : targetOf(side, referenceOf(part.value));
+        const target = referenceOf(part.value) === '' ? null : resolvePlace(side, part);
         if (target) side.children.getOrInsertComputed(target.pointer, () => []).push(place);
       }
   }

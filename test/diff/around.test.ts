@@ -531,6 +531,52 @@ describe('discriminators', () => {
     ],
   ]);
 
+  const asks = ['breaking response-property-became-optional'];
+  const sent = (schema: Json, required: string[], more: Json = {}) =>
+    giving(schema, named({ Pet: pet(), Cat: child(required), ...more }));
+  const wrappers: [string, Json][] = [
+    ['beside null', { anyOf: [ref('Pet'), { type: 'null' }] }],
+    ['as the only alternative', { oneOf: [ref('Pet')] }],
+    ['with a description', { ...ref('Pet'), description: 'A pet.' }],
+    ['in allOf', { type: 'object', allOf: [ref('Pet')] }],
+  ];
+  run([
+    ...wrappers.flatMap(([name, wrapper]): Row[] => [
+      [`a subtype ${name}`, sent(wrapper, ['a']), sent(wrapper, []), asks],
+      [`and behind a name ${name}`, sent(ref('W'), ['a'], { W: wrapper }), sent(ref('W'), [], { W: wrapper }), asks],
+    ]),
+    [
+      'a subtype of another name of the schema',
+      giving(ref('Pet'), named({ Pet: pet(), Animal: ref('Pet'), Cat: child(['a'], 'Animal') })),
+      giving(ref('Pet'), named({ Pet: pet(), Animal: ref('Pet'), Cat: child([], 'Animal') })),
+      asks,
+    ],
+    [
+      'a subtype beside alternatives that have no name',
+      giving(ref('Pet'), named({ Pet: { ...pet(), anyOf: [{ required: ['a'] }, { required: ['b'] }] }, Cat: child(['a']) })), // prettier-ignore
+      giving(ref('Pet'), named({ Pet: { ...pet(), anyOf: [{ required: ['a'] }, { required: ['b'] }] }, Cat: child([]) })), // prettier-ignore
+      asks,
+    ],
+    [
+      'what the names of subtypes mean is written down, and each is used alone, too',
+      giving({ properties: { a: ref('Pet'), b: ref('Cat') } }, named({ Pet: pet(), Cat: child([]), Dog: child([]) })),
+      giving({ properties: { a: ref('Pet'), b: ref('Cat') } }, named({ Pet: pet({ mapping: { Cat: 'Cat', Dog: 'Dog' } }), Cat: child([]), Dog: child([]) })), // prettier-ignore
+      [],
+    ],
+    [
+      'the value of a subtype that is used alone',
+      giving(ref('Cat'), named({ Pet: pet(cat), Cat: child([]) })),
+      giving(ref('Cat'), named({ Pet: pet({ mapping: { kitty: 'Cat' } }), Cat: child([]) })),
+      ['breaking response-schema-discriminator-mapping-added', 'safe response-schema-discriminator-mapping-removed'],
+    ],
+    [
+      'a default is no value of its schema',
+      taking(either(null, 'Cat', 'Dog'), named({ Cat, Dog }, '3.2.0')),
+      taking({ oneOf: [ref('Cat'), ref('Dog')], discriminator: { propertyName: 'kind', defaultMapping: 'Dog' } }, named({ Cat, Dog }, '3.2.0')), // prettier-ignore
+      ['safe request-body-discriminator-mapping-added'],
+    ],
+  ]);
+
   function swaggerPet(required: string[]): Json {
     const definitions = {
       Pet: { type: 'object', discriminator: 'kind', required: ['kind'], properties: { kind: text } },

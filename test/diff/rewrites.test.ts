@@ -5,7 +5,7 @@ import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
 import { timesAsMany } from '../sample.ts';
 import { modern, old } from './every-field.ts';
-import { compare, taking, type Json } from './given.ts';
+import { compare, giving, taking, type Json } from './given.ts';
 import { rewrites } from './rewrites.ts';
 
 const fixture = (path: string) => load(readFileSync(new URL(`../fixtures/${path}`, import.meta.url), 'utf8')) as Json;
@@ -54,6 +54,19 @@ const documents: Readonly<Record<string, Json>> = {
       },
     },
   },
+  animals: giving(
+    { properties: { a: { $ref: '#/components/schemas/Pet' }, b: { $ref: '#/components/schemas/Cat' } } },
+    {
+      components: {
+        schemas: {
+          Pet: { ...tagged('kind'), discriminator: { propertyName: 'kind' } },
+          Cat: { allOf: [{ $ref: '#/components/schemas/Pet' }, { properties: { a: text } }] },
+          Dog: { allOf: [{ $ref: '#/components/schemas/Pet' }, { properties: { b: text } }] },
+          Either: { anyOf: [{ $ref: '#/components/schemas/Cat' }, { $ref: '#/components/schemas/Dog' }], discriminator: { propertyName: 'kind' } }, // prettier-ignore
+        },
+      },
+    },
+  ),
   rendered: fixture('render/3.0.yaml'),
   petstore: fixture('overlay/overlays-js/openapi/petstore.yaml'),
   drinks: fixture('overlay/speakeasy/openapi.yaml'),

@@ -233,6 +233,26 @@ function listOne(document: Json): Json | null {
   }) as Json;
 }
 
+/** What names mean to a discriminator is written down. */
+function sayMapping(document: Json): Json | null {
+  const schemas = resolve(document, '#/components/schemas');
+  if (!isObject(schemas)) return null;
+  const nameOf = (value: unknown) => /^#.components.schemas.(\w+)$/.exec(String(isObject(value) ? value['$ref'] : ''))?.[1]; // prettier-ignore
+  const listed = (value: unknown, key: string) => (isObject(value) && Array.isArray(value[key]) ? (value[key] as unknown[]) : []); // prettier-ignore
+  const madeOf = (name: string): string[] =>
+    Object.keys(schemas).filter((one) => listed(schemas[one], 'allOf').some((part) => nameOf(part) === name)).flatMap((one) => [one, ...madeOf(one)]); // prettier-ignore
+  return mapObjects(document, (object, keys) => {
+    const { discriminator } = object;
+    if (!isSchemaAt(keys) || !isObject(discriminator) || discriminator['mapping'] !== undefined) return object;
+    const alternatives = [...listed(object, 'oneOf'), ...listed(object, 'anyOf')].flatMap((one) => nameOf(one) ?? []);
+    const names = alternatives.length > 0 ? alternatives : keys.length === 3 ? madeOf(keys[2]!) : [];
+    return {
+      ...object,
+      discriminator: { ...discriminator, mapping: Object.fromEntries(names.map((one) => [one, one])) },
+    };
+  }) as Json;
+}
+
 /** What follows from other keywords, or says nothing, is written down; values are alternatives. */
 function sayTwice(document: Json): Json {
   // What says nothing itself is seen by `unevaluatedProperties` around it.
@@ -279,6 +299,7 @@ const all: Readonly<Record<string, Rewrite>> = {
   sayUsual,
   wrap,
   listOne,
+  sayMapping,
   sayTwice,
   otherCase,
   upgrade,

@@ -3,7 +3,7 @@ import { objectOf, textOf, entriesOf } from '../../render/json-value.ts';
 import { referenceOf, type Place, type Side, childrenOf, targetOfMapping } from '../side.ts';
 import { isText } from './keywords.ts';
 import { namesOfTypes, textOfValue, typesInCommon, viewOf, type SchemaView } from './read-schema.ts';
-import { deref, type Schema, unionsIn } from './schema-parts.ts';
+import { deref, type Part, type Schema, unionsIn } from './schema-parts.ts';
 import { codeOf, placesOf, quote, report, sayHas, type Below, type Pair } from '../report.ts';
 import { reportLists } from './compare-values.ts';
 
@@ -122,8 +122,8 @@ interface Meaning {
   /** Null: it is not in the document. */
   target: Place | null;
   written: string;
-  /** Whether the value is the name of the schema. */
-  isImplied: boolean;
+  /** Whether a value of the schema may be meant: one that inherits the discriminator is no sibling of itself. */
+  isKin: boolean;
 }
 
 /**
@@ -144,7 +144,7 @@ export function compareDiscriminators(pair: Pair, below: Below, compared: readon
   // What a union says of an alternative that is new or gone is not said again.
   const names = ([['removed', old], ['added', current]] as const).map(([way, { values }]) => {
     const said = new Set(compared.flatMap((one) => one[way].map(({ place }) => referenceName(place))));
-    const others = [...values].filter(([, { written }]) => !said.has(schemaName(written)));
+    const others = [...values].filter(([, { written, isKin }]) => isKin && !said.has(schemaName(written)));
     return new Set(others.map(([value]) => JSON.stringify(value)));
   }); // prettier-ignore
   const known = (values: Discriminator['values']) => new Set([...values.keys()].map((value) => JSON.stringify(value)));
@@ -181,39 +181,64 @@ function read(view: SchemaView): Discriminator | null {
   // In 2.0 it is the name of the property.
   const { propertyName, mapping, defaultMapping } = objectOf(value);
   const values = new Map<string, Meaning>();
-  const add = (name: string, target: Place | null, written: string, isImplied: boolean) =>
-    values.set(name, { target: target && deref(view.side, target), written, isImplied });
-  for (const [name, mapped] of [
-    ...entriesOf(mapping),
-    ...(defaultMapping === undefined ? [] : [['defaultMapping', defaultMapping] as const]),
-  ])
-    add(name, targetOfMapping(view.side, textOf(mapped)), textOf(mapped), false);
-  const mapped = new Set([...values.values()].map(({ target }) => target?.pointer));
-  for (const place of meantBy(view)) {
+  const named = namedPart(view);
+  const isInherited = !hasUnion(view) && named !== undefined && !Object.hasOwn(named.value, 'discriminator');
+  const kin = [...(isInherited ? [named] : []), ...meantBy(view)];
+  const known = new Set(kin.map((place) => deref(view.side, place).pointer));
+  for (const [key, one] of entriesOf({
+    ...objectOf(mapping),
+    ...(defaultMapping !== undefined && { defaultMapping }),
+  })) {
+    const place = targetOfMapping(view.side, textOf(one));
+    const target = place && deref(view.side, place);
+    values.set(key, {
+      target,
+      written: textOf(one),
+      isKin: !isInherited || target === null || known.has(target.pointer),
+    });
+  }
+  const mapped = new Set(Object.keys(objectOf(mapping)).map((key) => values.get(key)!.target?.pointer));
+  for (const place of kin) {
     const target = deref(view.side, place);
-    const name = referenceName(place);
-    if (name !== null && !mapped.has(target.pointer) && !values.has(name)) add(name, target, name, true);
+    const written = referenceName(place);
+    if (written !== null && !mapped.has(target.pointer) && !values.has(written))
+      values.set(written, { target, written, isKin: true });
   }
   return { property: textOf(value) || textOf(propertyName), values, pointer };
 }
 
-/** The schemas that a discriminator may mean: the alternatives of the unions, or else all that are made of the schema. */
+/** The schemas that a discriminator may mean: the alternatives of its unions, or else all that are made of the schema. */
 export function meantBy(view: SchemaView): Place[] {
-  const { side, flat } = view;
-  if (hasUnion(view))
-    return flat.parts.flatMap((part) => unionsIn(side, part, false).flatMap(({ branches }) => branches));
-  const nominal = flat.parts.find((part) => referenceName({ value: null, pointer: part.pointer }) !== null);
+  if (hasUnion(view)) return alternativesIn(view);
+  const named = namedPart(view);
   const found = new Map<string, Place>();
-  const stack: Place[] = nominal === undefined ? [] : [nominal];
+  const stack: Place[] = named === undefined ? [] : [named];
   for (let next = stack.pop(); next !== undefined; next = stack.pop())
-    for (const child of childrenOf(side, next))
+    for (const child of childrenOf(view.side, next))
       if (!found.has(child.pointer)) stack.push((found.set(child.pointer, child), child));
   return [...found.values()];
 }
 
-/** Whether a schema has alternatives, also one alone. */
-export function hasUnion({ keywords }: SchemaView): boolean {
-  return keywords.has('oneOf') || keywords.has('anyOf');
+/** The component that a schema is: the first one that says more than that it is another one, or null. */
+function namedPart({ flat }: SchemaView): Part | undefined {
+  const isOther = ({ value, inner }: Part) =>
+    inner.size === 1 && Object.keys(value).every((key) => wrapping.has(key) || isText(key));
+  return flat.parts.find((part) => referenceName({ value: null, pointer: part.pointer }) !== null && !isOther(part));
+}
+
+const wrapping = new Set(['$ref', 'allOf', 'anyOf', 'oneOf', 'type', 'nullable']);
+
+/** Whether a discriminator says which of several named alternatives is meant. */
+export function hasUnion(view: SchemaView): boolean {
+  return alternativesIn(view).some((place) => referenceName(place) !== null);
+}
+
+/** The alternatives of a schema, where the discriminator stands also one alone: elsewhere, that is the schema itself. */
+function alternativesIn({ side, flat }: SchemaView): Place[] {
+  const stating = flat.parts.find(({ value }) => Object.hasOwn(value, 'discriminator'));
+  return flat.parts.flatMap((part) =>
+    unionsIn(side, part, false).flatMap(({ branches }) => (part === stating || branches.length > 1 ? branches : [])),
+  );
 }
 
 function schemaName(target: string): string {
