@@ -1,5 +1,5 @@
 import { type JsonObject, isObject } from '../model/json.ts';
-import { joinPointer } from '../model/pointer.ts';
+import { eachNode, joinPointer } from '../model/pointer.ts';
 import { textOf, objectOf, pointerKeys } from '../render/json-value.ts';
 
 /** How a document's schemas are read. */
@@ -65,6 +65,8 @@ export interface Side {
   resources: Map<string, Resource> | null;
   /** Named schemas by the pointer of each schema in their `allOf`. Made when first needed. */
   children: Map<string, Place[]> | null;
+  /** Whether a media type may be XML, or is not known. Null: nobody asked. */
+  mayBeXml: boolean | null;
   /** Whether schemas allow null, once judged. Null: it cannot be told, or is being judged. */
   nulls: Map<object, boolean | null>;
 }
@@ -82,10 +84,24 @@ export function createSide(document: JsonObject, dialect: Dialect, json: Uint8Ar
   const own = textOf(document['openapi'] === undefined ? document[idKeyword(dialect)] : document['$self']);
   const root: Resource = { value: document, pointer: '', base: URL.parse(own, noBase)?.href ?? noBase };
   const maps = { labels: new Map(), moved: new Map(), targets: new Map(), nulls: new Map() };
-  const side: Side = { document, dialect, ...maps, root, resources: null, children: null };
+  const side: Side = { document, dialect, ...maps, root, resources: null, children: null, mayBeXml: null };
   if (mayHaveIds(side, Buffer.from(json.buffer, json.byteOffset, json.byteLength)))
     root.value = side.document = rebase(side, root, root) as JsonObject;
   return side;
+}
+
+/** Whether values may be written in XML: an API names its media types, and a schema does not. */
+export function mayBeXml(side: Side): boolean {
+  const isXml = (type: unknown) => /^(?:\*$|[^/]+\/.*(?:xml|\*))/i.test(textOf(type));
+  const { document } = side;
+  if (side.mayBeXml === null) {
+    side.mayBeXml = (document['openapi'] ?? document['swagger']) === undefined;
+    eachNode(document, (node) => {
+      const { contentType, consumes, produces, ...others } = node as JsonObject;
+      side.mayBeXml ||= [contentType, consumes, produces].flat().some(isXml) || Object.keys(others).some(isXml);
+    });
+  }
+  return side.mayBeXml;
 }
 
 /** Whether the text has the keyword that begins an embedded schema, besides that of its root. */

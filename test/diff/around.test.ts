@@ -190,6 +190,7 @@ describe('fields that were not looked at', () => {
       form({ collectionFormat: 'pipes' }),
       ['unknown request-property-collection-format-set'],
     ],
+    ['the usual collectionFormat of a form', form({}), form({ collectionFormat: 'csv' }), []],
     [
       'allowEmptyValue of a form',
       form({}),
@@ -885,19 +886,26 @@ describe('encodings', () => {
 });
 
 describe('XML', () => {
-  const property = (xml: Json | null) => taking({ type: 'object', properties: { p: { ...text, ...(xml && { xml }) }, l: { type: 'array', items: { ...text, ...(xml && { xml }) } } } }); // prettier-ignore
-  const component = (xml: Json | null) => taking({ $ref: '#/components/schemas/p' }, { components: { schemas: { p: { type: 'object', ...(xml && { xml }) } } } }); // prettier-ignore
+  const sent = (schema: Json, more: Json = {}, type = 'application/xml') => api({ requestBody: { content: { [type]: { schema } } } }, more); // prettier-ignore
+  const property = (xml: Json | null, type?: string) => sent({ type: 'object', properties: { p: { ...text, ...(xml && { xml }) }, l: { type: 'array', items: { ...text, ...(xml && { xml }) } } } }, {}, type); // prettier-ignore
+  const component = (xml: Json | null) => sent({ $ref: '#/components/schemas/p' }, { components: { schemas: { p: { type: 'object', ...(xml && { xml }) } } } }); // prettier-ignore
   const usual = { name: 'p', attribute: false, wrapped: false };
+  const part = (xml: Json) => ({ 'multipart/form-data': { schema: { properties: { p: { xml } } }, encoding: { p: { contentType: 'text/xml' } } } }); // prettier-ignore
+  const old = (xml: Json): Json => ({ swagger: '2.0', info, consumes: ['text/xml'], definitions: { A: { type: 'object', xml } }, paths: { '/a': { post: { parameters: [{ in: 'body', name: 'b', schema: { $ref: '#/definitions/A' } }], responses: ok } } } }); // prettier-ignore
   run([
     ['the usual, written down', property(null), property({ attribute: false, wrapped: false }), []],
     ['the name of a component', component({}), component(usual), []],
-    ['another name', component(usual), component({ name: 'q' }), ['unknown request-schema-xml-set']],
+    ['another name', component(usual), component({ name: 'q' }), ['breaking request-body-xml-root-changed', 'unknown request-schema-xml-set']], // prettier-ignore
     ['an attribute', component(usual), component({ attribute: true }), ['unknown request-schema-xml-set']],
+    ['of a part', api({ requestBody: { content: part({}) } }), api({ requestBody: { content: part({ attribute: true }) } }), ['unknown request-property-xml-set']], // prettier-ignore
+    ['of 2.0', old({}), old({ attribute: true }), ['unknown request-schema-xml-set']],
+    ...['*/*', 'application/*', 'Application/A+XML; v=1'].map((type): Row => [type, property(null, type), property({ attribute: true }, type), ['unknown request-property-xml-set']]), // prettier-ignore
+    ...['application/json', 'text/csv'].map((type): Row => [type, property(null, type), property({ attribute: true }, type), ['docs property-xml-set']]), // prettier-ignore
   ]);
   test('the name of a property', () => {
-    expect(compare(taking({ properties: { p: text } }), taking({ properties: { p: { ...text, xml: usual } } })).verdict).toBe('none'); // prettier-ignore
-    const items = (name: string) => taking({ properties: { p: { type: 'array', items: { ...text, xml: { name } } } } });
-    expect(compare(taking({ properties: { p: { type: 'array', items: text } } }), items('p')).verdict).toBe('none');
+    expect(toldOf(compare(sent({ properties: { p: text } }), sent({ properties: { p: { ...text, xml: usual } } })))).toEqual([]); // prettier-ignore
+    const items = (name: string) => sent({ properties: { p: { type: 'array', items: { ...text, xml: { name } } } } });
+    expect(compare(sent({ properties: { p: { type: 'array', items: text } } }), items('p')).verdict).toBe('none');
     expect(compare(items('q'), items('p')).verdict).toBe('unknown');
   });
 });

@@ -56,6 +56,19 @@ test.each([
 });
 
 test.each([
+  [['a', 'b'], '^[ab]$', 'none'],
+  [['a', 1, null], 'a', 'none'],
+  [['a', 'b'], '^a$', 'breaking'],
+  [['a', 'b'], '^(?:a|b)$', 'breaking'],
+  [['a'], '[z-a]', 'breaking'],
+])('a pattern beside %j that each of them matches restricts nothing: %s', (values, pattern, verdict) => {
+  const [listed, both] = [{ enum: values }, { enum: values, pattern }];
+  expect(inRequests(listed, both).verdict).toBe(verdict);
+  expect(inResponses(both, listed).verdict).toBe(verdict);
+  expect(inRequests({ type: 'string' }, both).verdict).toBe('breaking');
+});
+
+test.each([
   ['"then"', (schema: Json) => ({ if: { required: ['a'] }, then: schema })],
   ['"else"', (schema: Json) => ({ if: { required: ['a'] }, else: schema })],
   ['"dependentSchemas"', (schema: Json) => ({ dependentSchemas: { a: schema } })],

@@ -1,5 +1,5 @@
 import { placesOf, report, type Below, type Judgement, type Pair } from '../report.ts';
-import { flatten, limitOf, surelyMisses, type Schema } from './schema-parts.ts';
+import { flatten, limitOf, triesPattern, type Schema } from './schema-parts.ts';
 import { isAnything } from './plain-form.ts';
 import { judgeArrival, judgeRemoval } from '../sunset.ts';
 import { viewOf, type SchemaView } from './read-schema.ts';
@@ -296,7 +296,7 @@ function effectOfPattern({ additional, properties }: SchemaView, closed: Effect,
 function mayMatch(view: SchemaView, name: string): boolean {
   return patternsOf(view)
     .keys()
-    .some((pattern) => !surelyMisses(pattern, name));
+    .some((pattern) => triesPattern(pattern, name) !== false);
 }
 
 function patternsOf({ side, flat }: SchemaView): Map<string, Schema> {

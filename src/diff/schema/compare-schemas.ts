@@ -33,7 +33,7 @@ import {
 } from '../report.ts';
 import { deref, keyOf, type Schema, statedIn, limitOf, multipleIn, type Limit } from './schema-parts.ts';
 import { type SchemaView, textOfValue, viewOf } from './read-schema.ts';
-import { childrenOf, dialectText, type Place, memberOf } from '../side.ts';
+import { childrenOf, dialectText, mayBeXml, type Place, memberOf } from '../side.ts';
 import { createUnit, type Unit, type Walk } from '../walk.ts';
 import { objectOf, textOf } from '../../render/json-value.ts';
 import { isObject } from '../../model/json.ts';
@@ -364,6 +364,7 @@ function compareOthers(pair: Pair, further: CompareFurther): void {
     if (keyword === 'contains' && ![before, after].some(needsContains)) continue;
     if (keyword === '$schema' && statedDialect(before) === statedDialect(after)) continue;
     if (compared === 'changes') compareWhole(pair, keyword, 'changes');
+    else if (keyword === 'xml' && ![walk.before, walk.after].some(mayBeXml)) compareWhole(pair, keyword, 'docs');
     else if (compared === 'schema') compareSubschema(pair, keyword, below);
     else if (compared === 'opaque' || (compared === 'parameter' && !isOwn(keyword))) compareWhole(pair, keyword, null);
   }
@@ -394,10 +395,10 @@ function compareSubschema(pair: Pair, keyword: string, below: Below): void {
 }
 
 /** Compares a keyword's values as a whole. `changed`: the effect of another value. Null: it is unknown. */
-function compareWhole(pair: Pair, keyword: string, changed: 'changes' | 'unknown' | null): void {
+function compareWhole(pair: Pair, keyword: string, changed: 'changes' | 'unknown' | 'docs' | null): void {
   const [before, after] = [pair.before.all(keyword), pair.after.all(keyword)];
   if (before?.value === after?.value && isSameBelow(pair, keyword)) return;
-  const effect = changed === null ? 'unknown' : effectOf(before, after, changed);
+  const effect = changed === null ? 'unknown' : changed === 'docs' ? changed : effectOf(before, after, changed);
   const verb =
     before === null ? `has ${keyword}; it had none` : `${after === null ? 'no longer has' : 'has another'} ${keyword}`;
   const says = effect === 'unknown' ? `${verb}; what that means cannot be judged` : verb;

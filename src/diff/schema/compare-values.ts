@@ -14,7 +14,7 @@ import {
 import { textOfValue, type SchemaView, namesOfTypes, typesIn } from './read-schema.ts';
 import { own } from '../../model/json.ts';
 import { matchesAll, plainPattern } from './plain-form.ts';
-import { coversTypes, limitOf, rangeOf, statedIn } from './schema-parts.ts';
+import { coversTypes, limitOf, rangeOf, statedIn, triesPattern } from './schema-parts.ts';
 import type { Effect, Walk } from '../walk.ts';
 import { isRestriction } from './keywords.ts';
 
@@ -264,7 +264,7 @@ export function comparePattern(pair: Pair): void {
   const [old, current] = [strip(before?.value), strip(after?.value)];
   const plain = ({ flat }: SchemaView) =>
     textOfValue(statedIn(flat.parts, 'pattern').map(({ value }) => plainPattern(textOf(value))).sort()); // prettier-ignore
-  if (old === current || plain(pair.before) === plain(pair.after)) return;
+  if (old === current || plain(pair.before) === plain(pair.after) || haveValuesMatching(pair)) return;
   const says = sayMust('match the pattern', old && quote(old), current && quote(current));
   const unclear = old && current ? '; which of the two allows more cannot be judged' : '';
   report(pair, effectOf(old, current, 'unknown'), codeOf('pattern', old, current), says + unclear, {
@@ -272,6 +272,17 @@ export function comparePattern(pair: Pair): void {
     after: after?.value,
     at: placesOf(pair, before, after),
   });
+}
+
+/** Whether all values that are listed before and after match the patterns of both. */
+function haveValuesMatching({ before, after }: Pair): boolean {
+  const patterns = statedIn([...before.flat.parts, ...after.flat.parts], 'pattern').map(({ value }) => textOf(value));
+  return [before, after].every(({ values }) =>
+    values?.value.values().every((text) => {
+      const value: unknown = JSON.parse(text);
+      return typeof value !== 'string' || patterns.every((pattern) => triesPattern(pattern, value) === true);
+    }),
+  );
 }
 
 /**

@@ -38,6 +38,7 @@ const rewrites: readonly (readonly [keyword: string, Instead])[] = [
     },
   ],
   ...['minLength', 'minItems', 'minProperties'].map((keyword): [string, Instead] => [keyword, leaveOut((value) => value === 0)]), // prettier-ignore
+  ['collectionFormat', leaveOut((value) => value === 'csv')],
   ['then', leaveOut(isAnything)],
   ['else', leaveOut(isAnything)],
   ['not', leaveOut(isNothing)],

@@ -402,14 +402,14 @@ function shortestOf(pattern: string): number {
   return counts.reduce((one, other) => one + other, 0);
 }
 
-/** Whether a pattern surely does not match a text: both are short and plain enough to be tried. */
-export function surelyMisses(pattern: string, tried: string): boolean {
+/** Whether a pattern matches a text. Null: one of them is too long or not plain enough to be tried. */
+export function triesPattern(pattern: string, tried: string): boolean | null {
   const mayBeTried = pattern.length <= 1000 && pattern.replace(pieces, '') === '' && /^[ -~]{0,1000}$/.test(tried);
-  if (!mayBeTried || pattern.replace(/[^*+}]/g, '').length > 2) return false;
+  if (!mayBeTried || pattern.replace(/[^*+}]/g, '').length > 2) return null;
   try {
-    return !new RegExp(pattern).test(tried);
+    return new RegExp(pattern).test(tried);
   } catch {
-    return false; // `[z-a]`
+    return null; // `[z-a]`
   }
 }
 
