@@ -2,7 +2,7 @@ import { modulesMember } from '../compile/compile.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { RulesetKind } from '../model/kinds.ts';
 import { digestOfValue, textOf } from '../render/json-value.ts';
-import { extendedBy, holdsRules, rulesOf } from '../render/rules.ts';
+import { extendedBy, holdsRules, rulesOf } from '../render/ruleset.ts';
 import { createTell } from './api/report-part.ts';
 import { quote } from './report.ts';
 import { createUnit, type Unit } from './walk.ts';

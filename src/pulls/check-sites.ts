@@ -20,7 +20,7 @@ import { findSite } from '../registry/lives.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import { annotationsOf, checkName, code, plain, checkTitle } from '../sync/checks.ts';
 import { refusable } from '../sync/publish-document.ts';
-import { filesIn, findSites, type FoundSite } from '../sites/sync/connect-site.ts';
+import { filesIn, findSites, type FoundSite } from '../sites/sync/sync-sites.ts';
 
 /** What decides whether a pull request touches a site. */
 interface SiteChanges {

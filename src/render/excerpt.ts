@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../model/json.ts';
 import { holdsOf } from '../model/openapi-shape.ts';
 import type { Excerpt, Published } from '../compile/compile.ts';
-import { readableKinds } from './kinds.ts';
+import { readableKinds } from './render.ts';
 import { createSchemas } from './schema/schemas.ts';
 import { entriesOf, listOf, parseObject, textOf, resolveLocal } from './json-value.ts';
 import { operationsOf, type ApiOperation } from './openapi/list-operations.ts';

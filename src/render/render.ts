@@ -3,7 +3,13 @@ import type { Rendered } from '../compile/sandboxes.ts';
 import { createFindImage } from '../model/image.ts';
 import type { Outline } from '../model/outline.ts';
 import { parseObject } from './json-value.ts';
-import { readableKinds } from './kinds.ts';
+import type { JsonObject } from '../model/json.ts';
+import { rowsOf, type Kind } from '../model/kinds.ts';
+import { outlineApi, schemasOf as schemasOfApi } from './openapi/outline-api.ts';
+import { renderApi } from './openapi/render-api.ts';
+import type { FindImage } from './page.ts';
+import { outlineRuleset, renderRuleset } from './ruleset.ts';
+import { outlineSchema, renderSchema, schemasOf } from './schema/json-schema.ts';
 
 // The classes that the stylesheet finds in what is rendered here, and nothing else (elements carry the rest of the meaning):
 //
@@ -65,3 +71,21 @@ export function outlineDocument({ kind, json }: Published): Outline | null {
   const document = parseObject(json);
   return document && readableKinds[kind].outline(document);
 }
+
+/** How documents of one kind are shown. Pure; no document makes it throw. */
+export interface ReadableKind {
+  /** `bytes`: the length of the document. */
+  render(document: JsonObject, imageOf: FindImage, bytes: number): Rendered;
+  outline(document: JsonObject): Outline;
+  /** The schemas of which somebody may ask for an excerpt, by name. Absent: there are no excerpts. */
+  schemas?(document: JsonObject): readonly (readonly [string, unknown])[];
+}
+
+export const readableKinds: Readonly<Record<Kind, ReadableKind>> = {
+  openapi: { render: renderApi, outline: outlineApi, schemas: schemasOfApi },
+  'json-schema': { render: renderSchema, outline: outlineSchema, schemas: schemasOf },
+  ...rowsOf('rulesets', (kind): ReadableKind => ({
+    render: (document, imageOf) => renderRuleset(document, kind, imageOf),
+    outline: (document) => outlineRuleset(document, kind),
+  })),
+};

@@ -24,7 +24,7 @@ import { createReadLimit, type ReadLimit } from './rate-limit.ts';
 import { createReads, isRead } from './read/reads.ts';
 import { requestIdOf, routeNameOf } from './request.ts';
 import { createSearchRoutes } from './read/search-handler.ts';
-import { createOwnHost } from '../sites/server/own-host.ts';
+import { createOwnHost } from '../sites/server/send-site.ts';
 import { createSiteAt, hostOf } from '../sites/server/site-hosts.ts';
 import { problemPage, problemsPage } from '../site/pages/message-pages.ts';
 import { onlyGet } from './methods.ts';

@@ -20,7 +20,7 @@ import { findMoves, withMoves, detachedDocuments, planAll, connectedResources, p
 import type { Planned } from '../plan/planned.ts';
 import { endHeld } from '../registry/approval/hold.ts';
 import { remoteOf } from '../registry/remote.ts';
-import { syncSites } from '../sites/sync/sync-sites.ts';
+import { syncSites, connectedSites, isIdle } from '../sites/sync/sync-sites.ts';
 import { filesOf, type Snapshot } from '../source/snapshot.ts';
 import { outdatedDocuments } from './inputs.ts';
 import { moveConnections, syncDocument, type SyncedDocument } from './sync-document.ts';
@@ -33,7 +33,6 @@ import type { Registry } from '../registry/registry.ts';
 import { findNewTags, openTags, syncTags } from './sync-tags.ts';
 import { saveChecks } from './report-checks.ts';
 import { goOnFromFormer } from './renames/former.ts';
-import { connectedSites, isIdle } from '../sites/sync/connect-site.ts';
 
 /** What to record about a repository, and the documents that were read. */
 export interface Progress {

@@ -1,6 +1,6 @@
 import { isObject } from '../../model/json.ts';
 import type { Problem } from '../../model/problem.ts';
-import { leftOutOf } from '../../render/rules.ts';
+import { leftOutOf } from '../../render/ruleset.ts';
 import { modulesMember, type GivenRuleset } from '../compile.ts';
 import type { Interpreter, Program } from '../interpreter/interpreter.ts';
 import { problemAt, type KindInput } from '../kind.ts';

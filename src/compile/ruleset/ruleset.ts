@@ -17,7 +17,7 @@ import {
   type FindRuleset,
 } from './ruleset-files.ts';
 import { modulesMember } from '../compile.ts';
-import { leftOutMember } from '../../render/rules.ts';
+import { leftOutMember } from '../../render/ruleset.ts';
 
 /** With this member a ruleset is published without what is not supported. */
 const partialMember = 'x-stele-partial';

@@ -7,7 +7,7 @@ import { newId, type Registry } from '../../registry/registry.ts';
 import { isSigned, signText } from '../../registry/seal.ts';
 import { limitAddresses, type Peers } from '../allowance.ts';
 import type { Login } from '../server-context.ts';
-import { readForm } from '../body/read-form.ts';
+import { readForm } from '../body/read-body.ts';
 import { cookieOptions, createSeal, createSessions, type Session, type SessionCookie } from './session.ts';
 import { refuseCrossSite, resolveReturnTo, isSecureUrl, pageReturningTo, pathOf } from './same-site.ts';
 

@@ -8,9 +8,8 @@ import { createBursts } from '../../scheduling/bursts.ts';
 import { createFairQueue } from '../../scheduling/fair-queue.ts';
 import { limitAddresses, limitedName } from '../allowance.ts';
 import { outlineJson } from '../body/body-thread.ts';
-import { readPieces } from '../body/request-body.ts';
+import { readPieces, joinPieces } from '../body/request-body.ts';
 import type { Answer } from './call.ts';
-import { joinPieces } from '../body/pieces.ts';
 
 /** GitHub's limit (https://docs.github.com/webhooks/webhook-events-and-payloads). */
 const maxBytes = 25 * 1024 * 1024;

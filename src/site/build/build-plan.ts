@@ -22,7 +22,7 @@ import {
 import { usesAround, usesWithin, listUses, userName, type Use } from '../../registry/graph/dependants.ts';
 import { discoveryPaths } from '../discovery.ts';
 import { feedPath, type FeedScope } from '../feeds.ts';
-import { organizationTitle } from '../pages/crumbs.ts';
+import { organizationTitle } from '../pages/describe-version.ts';
 import { relatedResources } from '../pages/listings.ts';
 import { imageHosts } from '../pages/show-images.ts';
 import type { Checkpoint } from '../../model/transparency/checkpoint.ts';

@@ -16,7 +16,7 @@ import { coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
 import { outlineOf, renderedMarkdown } from '../../registry/derived.ts';
 import { type GrantedVersion, grantVersion } from '../../registry/read.ts';
 import { comparisonMarkdown, comparisonTitle } from '../../sync/describe-changes.ts';
-import { pageWithin } from './crumbs.ts';
+import { pageWithin } from './describe-version.ts';
 import type { Site } from '../site.ts';
 import { comparisonOf } from '../../registry/compare-versions.ts';
 

@@ -9,12 +9,11 @@ import { linksOf, teamOf, type Link, type Team, wholeOwnership } from '../../mod
 import { aboutOf, coordinateOf, findVersion, nameOf, type Resource, type Version } from '../../model/resource.ts';
 import { currentOf, formatSite, type DocumentationSite } from '../../sites/model/documentation-site.ts';
 import { listReadableSites, findReadable, listReadable } from '../../registry/readable.ts';
-import { dayOf } from './describe-version.ts';
+import { dayOf, organizationTitle } from './describe-version.ts';
 import { verdictTags } from './diff-page.ts';
 import { placeInRegistry } from '../../sites/pages/placed.ts';
 import { docPath } from '../docs/docs.ts';
 import { feedLink, newestInTurns } from '../feeds.ts';
-import { organizationTitle } from './crumbs.ts';
 import type { Site } from '../site.ts';
 import { policyOf } from '../../registry/gate/policy.ts';
 import { mayReadFindingsOf } from '../../registry/gate/show-report.ts';

@@ -3,7 +3,7 @@ import type { Pages } from '../../model/outline.ts';
 import { renderedOf, renderedPart, wholePart, renderedMarkdown, outlineOf } from '../../registry/derived.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { type GrantedVersion, readConfig } from '../../registry/read.ts';
-import { crumbsWithin, organizationTitle } from './crumbs.ts';
+import { crumbsWithin, organizationTitle } from './describe-version.ts';
 import { linkParts, imageHref, partHref, versionsOf, type ResourcePage } from './resource-page.ts';
 import { canonicalOf } from '../links.ts';
 import { showImages } from './show-images.ts';

@@ -10,8 +10,7 @@ import { types } from '../../model/kinds.ts';
 import { countText } from '../../model/problem.ts';
 import { docPath } from '../docs/docs.ts';
 import type { Site } from '../site.ts';
-import { crumbsWithin, organizationTitle } from './crumbs.ts';
-import { dayOf } from './describe-version.ts';
+import { crumbsWithin, organizationTitle, dayOf } from './describe-version.ts';
 
 const maxNodes = 60;
 

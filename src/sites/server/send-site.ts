@@ -2,7 +2,7 @@ import { type Address, parseAddress } from '../../model/address.ts';
 import { isRegistryError } from '../../model/errors.ts';
 import { pageAt, routeOf } from '../model/page-path.ts';
 import { findFile, findPage, grantSite, openFile } from '../registry/read-site.ts';
-import { otherAddress, placeInRegistry, type Placed, type SiteView } from '../pages/placed.ts';
+import { otherAddress, placeInRegistry, type Placed, type SiteView, placeAtHost } from '../pages/placed.ts';
 import { siteList, siteLists } from '../pages/site-navigation.ts';
 import { absentPage, resultsPage, siteMarkdown, sitePage, type SitePage } from '../pages/site-page.ts';
 import { siteIndex } from '../../search/site-index.ts';
@@ -10,17 +10,20 @@ import { themeCss } from '../pages/site-theme.ts';
 import { digestOf } from '../../model/digest.ts';
 import { flattenFields, securityHeaders, type Fields } from '../../server/headers.ts';
 import { answerMethod } from '../../server/methods.ts';
-import { absent, orAbsent } from '../../server/error-answers.ts';
-import { bytesOf, pageSharing, sendPage } from '../../server/send-page.ts';
-import { prefersPage, type ReadRequest } from '../../server/read/read-request.ts';
+import { absent, orAbsent, sendProblem } from '../../server/error-answers.ts';
+import { bytesOf, pageSharing, sendPage, sendAsset } from '../../server/send-page.ts';
+import { prefersPage, type ReadRequest, splitTarget } from '../../server/read/read-request.ts';
 import { sharing } from '../../server/read/caching.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Principal } from '../../model/access.ts';
-import { formatSite, siteAddress } from '../model/documentation-site.ts';
+import { type Principal, anonymous } from '../../model/access.ts';
+import { formatSite, siteAddress, type SiteName } from '../model/documentation-site.ts';
 import { openSitePreview } from '../registry/site-preview.ts';
 import { dayOf } from '../../site/pages/describe-version.ts';
 import type { Site } from '../../site/site.ts';
-import type { ServerContext } from '../../server/server-context.ts';
+import { type ServerContext, basePathOf } from '../../server/server-context.ts';
+import type { Authenticate } from '../../server/authenticate.ts';
+import type { Face } from '../../server/door.ts';
+import type { ReadLimit } from '../../server/rate-limit.ts';
 
 type SiteAddress = Extract<Address, { kind: 'site' }>;
 
@@ -192,4 +195,49 @@ export async function sendSitePreview(
   if (address?.kind !== 'site') return false;
   await orAbsentPage(read, view, () => sendOf(read, address.path));
   return true;
+}
+
+/** The face of a site at its own host name. */
+export type OwnHost = (name: SiteName) => Face;
+
+/**
+ * Serves documentation sites at host names of their own, with the stylesheets and scripts of their
+ * pages, and nothing else of the registry. Sessions belong to the registry's host and do not count
+ * here; keys do.
+ */
+export function createOwnHost(
+  context: ServerContext & { site: Site },
+  authenticate: Authenticate,
+  limit: ReadLimit | null,
+): OwnHost {
+  const base = basePathOf(context.url);
+  // The registry's own pages lead to addresses that these hosts do not have.
+  const { site: _, ...withoutPages } = context;
+
+  async function answer(request: IncomingMessage, response: ServerResponse, name: SiteName): Promise<void> {
+    const { path, query } = splitTarget(request.url!);
+    const { site } = context;
+    const common = { context, links: site.links, request, response, query };
+    limit?.(request, response);
+    const principal = request.headers.authorization === undefined ? anonymous : await authenticate(request);
+    const granted = await grantSite(context.registry, principal, name);
+    const view = granted && { site, granted, placed: placeAtHost(site, name), reader: principal };
+    await orAbsentPage(common, view, async () => {
+      const isAsset = path.startsWith(`${base}/assets/`);
+      if (isAsset && (granted === null || findFile(granted, path.slice(1)) === null)) {
+        if (!answerMethod(common, 'public')) await sendAsset(site, common, path.slice(base.length));
+        return;
+      }
+      const address = parseAddress(siteAddress(name) + path);
+      if (view === null || address?.kind !== 'site') throw absent();
+      if (answerMethod(common, view.granted.site.visibility)) return;
+      await sendOf({ ...common, principal, view }, address.path);
+    });
+  }
+
+  return (name) => ({
+    answer: (request, response) => answer(request, response, name),
+    refuse: (request, response, error) => sendProblem(withoutPages, request, response, error),
+    routeOf: () => '/sites/{org}/{site}',
+  });
 }

@@ -40,7 +40,7 @@ import {
 } from '../registry/drafts.ts';
 import type { Generation } from '../../store/records.ts';
 import { own, pick } from '../../model/json.ts';
-import { repositoryOfSite } from '../sync/connect-site.ts';
+import { repositoryOfSite } from '../sync/sync-sites.ts';
 import { connectRecord } from '../../sync/connect.ts';
 import { assertMaySetSecret, describeFollowed, createSyncRoutes } from '../../server/v1/repository-routes.ts';
 import { isPagePath } from '../model/page-path.ts';

@@ -8,7 +8,7 @@ import { listRepositories, configuredHow, follow } from '../follow.ts';
 import { isRegistryError, onRefusal } from '../../model/errors.ts';
 import { adopt, formerOf, noteHost, hostIdOf, idOn } from '../renames/former.ts';
 import { connectedResources } from '../../plan/plan.ts';
-import { connectedSites } from '../../sites/sync/connect-site.ts';
+import { connectedSites } from '../../sites/sync/sync-sites.ts';
 
 /** Milliseconds between two looks at an owner, and after one that failed. */
 const day = 24 * 60 * 60_000;
