@@ -1,19 +1,18 @@
+import type { components } from './management.d.ts';
 import type { Turn } from '../../compile/compile.ts';
-import { formatPrincipal, type Principal, type Visibility } from '../../model/access.ts';
+import { formatPrincipal, type Principal } from '../../model/access.ts';
 import { formatCoordinate, parseCoordinate, type Coordinate } from '../../model/address.ts';
 import type { OnConflict } from '../../model/connection.ts';
 import { refusedBy, RegistryError } from '../../model/errors.ts';
-import type { GateSettings } from '../../model/gate.ts';
-import { outcomeIn, type Exemption, type Validation } from '../../model/problem.ts';
+import { outcomeIn } from '../../model/problem.ts';
 import { impactText, type ImpactOnUser } from '../../model/dependency.ts';
 import { nameOf, type Resource } from '../../model/resource.ts';
 import { changesInWords } from '../../model/comparison.ts';
 import { comparedWith } from '../../model/compared-with.ts';
-import { labelForBreak } from '../../registry/append-version.ts';
+import { labelForBreak, type PublishRequest } from '../../registry/append-version.ts';
 import { compareForeseen } from '../../registry/compare-versions.ts';
 import { contentOf, contentTwin } from '../../registry/store-artifact.ts';
 import { tagsOfNew } from '../../sync/sync-tags.ts';
-import type { View } from '../../model/artifact.ts';
 import { showReport } from '../../registry/gate/show-report.ts';
 import { impactOf } from '../../registry/graph/impact.ts';
 import { nextVersionOf, publish, type PublishResult, datedUpload } from '../../registry/publish.ts';
@@ -36,23 +35,7 @@ import { csvType } from './health-route.ts';
 import { createUpload } from '../../source/upload.ts';
 import type { Snapshot } from '../../source/snapshot.ts';
 
-/** A document to check. Members that are not described here are those of a `PublishRequest`. */
-interface DocumentToCheck {
-  coordinate: string;
-  version?: string;
-  stated?: string | null;
-  onConflict: OnConflict;
-  /** URL of its repository. */
-  repository?: string;
-  /** Whether its next tag publishes it, whose label nobody knows. Default: what the connection says. */
-  tagged?: boolean;
-  exemptions?: Exemption[];
-  /** What a new resource is made with. */
-  settings?: GateSettings & { ruleset?: string | null; validation?: Validation | null };
-  view?: View;
-  /** Whether to say whom it breaks. */
-  impact?: boolean;
-}
+type DocumentToCheck = components['schemas']['DocumentToCheck'] & { onConflict: OnConflict };
 
 /** Says what publishing a document would say, to whoever may read its resource. Nothing is stored. */
 export async function checkDocument(
@@ -273,15 +256,8 @@ export const replayOperations = operationsAbout('resource', {
   },
 });
 
-interface NewVersion {
-  document: string | object;
-  version?: string;
-  createdAt?: string;
-  latest: boolean;
-  dryRun: boolean;
-  onConflict: OnConflict;
-  create?: { visibility?: Visibility };
-}
+/** With what the description says by default. */
+type NewVersion = components['schemas']['NewVersion'] & Pick<PublishRequest, 'latest' | 'dryRun' | 'onConflict'>;
 
 function describe({ context }: PublishCall, result: PublishResult, dryRun: boolean): Answer {
   const { report } = result;

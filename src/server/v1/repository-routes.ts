@@ -8,12 +8,12 @@ import {
   repositoryRef,
   type Repository,
   type Connection,
-  type OnConflict,
   connectionState,
 } from '../../model/connection.ts';
 import { showReport } from '../../registry/gate/show-report.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { createWaitingPlaces } from '../../scheduling/places.ts';
+import type { components } from './management.d.ts';
 import type { Report } from '../../model/problem.ts';
 import { findRun, newestRuns } from '../../sync/runs.ts';
 import { readJson } from '../../registry/stored.ts';
@@ -277,15 +277,7 @@ function describeRepositoryRun(run: Run, reports: ReadonlyMap<RunDocument, Repor
   return runRecord(run, documents);
 }
 
-interface NewConnection {
-  repository: string;
-  branch?: string | null;
-  path: string;
-  tags?: string | null;
-  onConflict: OnConflict;
-  credential?: string | null;
-  webhookSecret?: string | null;
-}
+type NewConnection = components['schemas']['NewConnection'] & Pick<Connection, 'onConflict'>;
 
 async function describeConnected(
   { registry, context }: Call,
