@@ -131,7 +131,7 @@ export interface RuleView {
 }
 
 /** Reads a rule of Redocly or Spectral. */
-export function viewRule({ name, description, definition }: Rule): RuleView {
+function viewRule({ name, description, definition }: Rule): RuleView {
   const rule = objectOf(definition);
   const { given, then, subject, assertions, where } = rule;
   const type = objectOf(subject)['type'];

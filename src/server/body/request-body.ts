@@ -18,7 +18,7 @@ let waiting = 0;
  * however many arrive at once, and with a pause if it is more than one, so that small requests are
  * answered in between.
  */
-export function ownTurn(): Promise<void> {
+function ownTurn(): Promise<void> {
   waiting++;
   return (last = last.then(async () => {
     await (waiting > 1 ? delay(betweenPieces) : turn());

@@ -226,7 +226,7 @@ export interface ReadFolder {
 }
 
 /** Renders and checks the files, and stores nothing. References are looked up in the registry. */
-export async function checkFolder(
+async function checkFolder(
   registry: Registry,
   site: SiteName,
   { files, problems: unread, maxBytes }: ReadFolder,
@@ -272,7 +272,7 @@ const atOnce = 64;
  * Sends the files of a folder: those that changed, and removes the others. Creates the site if it is
  * not there. `maxBytes`: of a file. Returns what is wrong with those that a site cannot have.
  */
-export async function sendFolder(
+async function sendFolder(
   { demand, demandAll }: Client,
   { slug }: SiteName,
   files: readonly NewFile[],
@@ -310,7 +310,7 @@ export async function sendFolder(
 const unfit: readonly ErrorCode[] = ['malformed', 'not_found', 'too_large', 'unsupported_media_type'];
 
 /** Makes the files all files of a site, and publishes it. Creates the site if it is not there. */
-export async function publishFolder(
+async function publishFolder(
   client: Client,
   site: SiteName,
   { files, problems: unread, maxBytes }: ReadFolder,
@@ -339,6 +339,6 @@ export async function publishFolder(
   }
 }
 
-export function withProblems(report: Report, more: readonly Problem[]): Report {
+function withProblems(report: Report, more: readonly Problem[]): Report {
   return more.length === 0 ? report : { ...report, ...createReport([...report.problems, ...more]) };
 }

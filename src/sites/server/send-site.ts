@@ -43,7 +43,7 @@ export async function sendSite(read: ReadRequest, { org, slug, path }: SiteAddre
 }
 
 /** Sends what is at a path of a site. `path` null: the site's address lacks its last slash. */
-export async function sendOf(read: SiteRead, path: string | null): Promise<void> {
+async function sendOf(read: SiteRead, path: string | null): Promise<void> {
   const { context, view } = read;
   const { granted, placed } = view;
   // Previews must not be found, so no list links to their pages.
@@ -79,7 +79,7 @@ export async function sendOf(read: SiteRead, path: string | null): Promise<void>
 }
 
 /** Runs the work. Where it finds nothing, browsers get the site's own page for that. `view` null: there is no site. */
-export async function orAbsentPage(
+async function orAbsentPage(
   read: Omit<ReadRequest, 'principal'>,
   view: SiteView | null,
   work: () => Promise<void>,
