@@ -5,7 +5,7 @@ import type { Copied, Until } from '../store/copy-store.ts';
 import { readConfig, withStore, type CommonOptions, holdsStore, withRegistry, withScratch } from './command-context.ts';
 import { complain, print, printJson, withProgressUnless } from './output.ts';
 import { timeOf } from '../model/time.ts';
-import { RegistryError } from '../model/errors.ts';
+import { malformed } from '../model/errors.ts';
 import { checkStore, printDamages, printLostKey, parseLogEnd } from './fsck-command.ts';
 import type { Checked } from '../registry/fsck.ts';
 import type { Config } from '../config.ts';
@@ -77,7 +77,7 @@ export function restoreCommand(): Command {
       const until = to.map(pointIn);
       // Opening a bucket would make the folder.
       if (!(await holdsStore(folder))) {
-        throw new RegistryError('malformed', `${folder} holds no complete backup. Name a folder of \`stele backup\`.`);
+        throw malformed(`${folder} holds no complete backup. Name a folder of \`stele backup\`.`);
       }
       const { store } = await readConfig(command, { fills: true });
       assertApart(store, folder);
@@ -98,8 +98,7 @@ function pointIn(text: string): Until {
   if (end !== null) return end;
   const time = text.includes('T') ? timeOf(text) : Number.NaN;
   if (!Number.isNaN(time)) return { at: new Date(time).toISOString() };
-  throw new RegistryError(
-    'malformed',
+  throw malformed(
     `${JSON.stringify(text)} is not a point to restore to. Use a time with its zone, such as 2026-11-22T10:00:00Z, or a log and the number of its last entry, such as @acme:120.`,
   );
 }
@@ -148,8 +147,7 @@ export function assertApart(store: Config['store'], folder: string): void {
   if (!('path' in store)) return;
   const [own, other] = [realPath(resolve(store.path)), realPath(resolve(folder))];
   if (isWithin(own, other) || isWithin(other, own))
-    throw new RegistryError(
-      'malformed',
+    throw malformed(
       `The store is ${store.path}, and ${folder} is the same folder or one in the other. Choose another folder.`,
     );
 }

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { RegistryError } from '../model/errors.ts';
+import { malformed, unavailable } from '../model/errors.ts';
 import type { Precompressed } from '../site/build/build-items.ts';
 import type { Built } from '../site/build/build.ts';
 import { edgeHosts, type EdgeHost, plainHostLimits } from '../site/build/rules-edge.ts';
@@ -87,17 +87,14 @@ function publicUrl(url: string | null, base: string | undefined, json: boolean):
   const path = base ?? whole.pathname;
   // Before it is in a URL, which resolves dots and drops line breaks.
   if (!/^[A-Za-z0-9/._~-]{0,500}$/.test(path) || /\/\/|(?:^|\/)\.\.?(?:\/|$)/.test(path))
-    throw new RegistryError(
-      'malformed',
-      `${JSON.stringify(base ?? url)} is not a valid base path. Use a path such as /docs.`,
-    );
+    throw malformed(`${JSON.stringify(base ?? url)} is not a valid base path. Use a path such as /docs.`);
   whole.pathname = path;
   return whole.href.replace(/\/$/, '');
 }
 
 async function untilStopped<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stopping = new AbortController();
-  const stop = () => stopping.abort(new RegistryError('unavailable', 'Stopped. The previous build is unchanged.'));
+  const stop = () => stopping.abort(unavailable('Stopped. The previous build is unchanged.'));
   process.on('SIGTERM', stop).on('SIGINT', stop);
   try {
     return await work(stopping.signal);

@@ -7,7 +7,7 @@ import type { Config } from '../config.ts';
 import { loadConfig, findConfigFile } from '../config/load-config.ts';
 import { organizationIn, type RepositoryConfig } from '../config/organization-config.ts';
 import { isResourceType, parseCoordinate, slugFrom, type Coordinate, type Selector } from '../model/address.ts';
-import { codeOf, RegistryError } from '../model/errors.ts';
+import { codeOf, malformed, notFound } from '../model/errors.ts';
 import { timeOf } from '../model/time.ts';
 import type { Sandboxes } from '../compile/sandboxes.ts';
 import type { OpenRegistry } from '../open.ts';
@@ -34,7 +34,7 @@ export async function readConfig(command: Command, { edition = '', fills = false
   const { data, cache } = command.optsWithGlobals<CommonOptions>();
   const loaded = await loadConfig(configFile(command), data ?? null, edition);
   if (cache !== undefined && statSync(cache, { throwIfNoEntry: false })?.isDirectory() === false)
-    throw new RegistryError('malformed', `${cache} is not a folder. Check --cache.`);
+    throw malformed(`${cache} is not a folder. Check --cache.`);
   const config = cache === undefined ? loaded : { ...loaded, cacheFolder: resolve(cache) };
   if (data === undefined) return config;
   const [store, path] = [config.store, resolve(data)];
@@ -42,7 +42,7 @@ export async function readConfig(command: Command, { edition = '', fills = false
   if (!fills && !(await holdsStore(path))) {
     const named = 'path' in store ? store.path : `the bucket ${store.bucket}`;
     const advice = 'Leave out --data for that one. The folder of mirrors and rendered pages is --cache.';
-    throw new RegistryError('malformed', `${path} holds no store; the configuration names ${named}. ${advice}`);
+    throw malformed(`${path} holds no store; the configuration names ${named}. ${advice}`);
   }
   return { ...config, store: { kind: 'fs', path } };
 }
@@ -53,7 +53,7 @@ export async function readConfig(command: Command, { edition = '', fills = false
 export function configFile(command: Command): string | null {
   const { config } = command.optsWithGlobals<CommonOptions>();
   if (config !== undefined && !existsSync(config))
-    throw new RegistryError('malformed', `Configuration file not found: ${config}. Check --config.`);
+    throw malformed(`Configuration file not found: ${config}. Check --config.`);
   return config ?? findConfigFile();
 }
 
@@ -94,8 +94,7 @@ export async function withScratch<T>(
  */
 export async function withStore<T>(command: Command, work: (registry: OpenRegistry) => Promise<T>): Promise<T> {
   const { store } = await readConfig(command);
-  if ('path' in store && !(await holdsStore(store.path)))
-    throw new RegistryError('not_found', `${store.path} holds no store. Check --data.`);
+  if ('path' in store && !(await holdsStore(store.path))) throw notFound(`${store.path} holds no store. Check --data.`);
   return withRegistry(command, work);
 }
 
@@ -149,7 +148,7 @@ export async function withCompiler<T>(
 export function requireDate(text: string): string {
   const time = timeOf(text);
   if (!Number.isNaN(time)) return new Date(time).toISOString();
-  throw new RegistryError('malformed', `${JSON.stringify(text)} is not a date. Use a date such as 2025-01-31.`);
+  throw malformed(`${JSON.stringify(text)} is not a date. Use a date such as 2025-01-31.`);
 }
 
 /** The configuration with these repositories in an organization, beside those that it follows. */
@@ -169,8 +168,7 @@ export function requireCoordinate(text: string): { coordinate: Coordinate; selec
   const parsed = parseCoordinate(text);
   if (parsed === null) {
     const better = coordinateFrom(text);
-    throw new RegistryError(
-      'malformed',
+    throw malformed(
       `${JSON.stringify(text)} is not a coordinate. Use ${better ?? '@org/apis/slug, @org/schemas/slug or @org/rulesets/slug'}.`,
     );
   }

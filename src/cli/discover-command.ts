@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { isLocalUrl, organizationIn } from '../config/organization-config.ts';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
-import { RegistryError } from '../model/errors.ts';
+import { conflict, refused } from '../model/errors.ts';
 import { formatProblem } from '../model/problem.ts';
 import { gitDirectory } from '../source/folder.ts';
 import { plainFolder } from '../source/git-names.ts';
@@ -90,7 +90,7 @@ function printDiscovered({ plan }: Discovered): void {
  */
 function write({ plan }: Discovered, url: string, folder: string): string {
   if (plan.documents.length === 0)
-    throw new RegistryError('refused', 'No documents were found, so there is nothing to write into a stele.yaml.');
+    throw refused('No documents were found, so there is nothing to write into a stele.yaml.');
   const isWorkTree = isLocalUrl(url) && existsSync(join(url, '.git')) && gitDirectory(url) !== null;
   const path = isWorkTree ? join(url, folder, 'stele.yaml') : 'stele.yaml';
   try {
@@ -98,7 +98,7 @@ function write({ plan }: Discovered, url: string, folder: string): string {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'EEXIST') throw error;
-    throw new RegistryError('conflict', `${path} exists already. Remove it first, or edit it.`, { cause: error });
+    throw conflict(`${path} exists already. Remove it first, or edit it.`, { cause: error });
   }
   return path;
 }

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { RegistryError } from '../model/errors.ts';
+import { malformed } from '../model/errors.ts';
 import { parseJson } from '../model/json.ts';
 import type { Checked } from '../registry/fsck.ts';
 import type { LogEndPoint, Repaired } from '../registry/maintenance/repair.ts';
@@ -39,9 +39,9 @@ export function fsckCommand(): Command {
       const options = command.optsWithGlobals<FsckOptions>();
       const { json = false, repair = false, from, giveUp, acceptLoss, expect } = options;
       if (!repair && (from !== undefined || giveUp || acceptLoss.length > 0))
-        throw new RegistryError('malformed', '--from, --give-up and --accept-loss need --repair.');
+        throw malformed('--from, --give-up and --accept-loss need --repair.');
       if (from !== undefined && !(await holdsStore(from)))
-        throw new RegistryError('malformed', `${from} holds no store. Name a folder of \`stele backup\`.`);
+        throw malformed(`${from} holds no store. Name a folder of \`stele backup\`.`);
       const heads = expect === undefined ? [] : readHeads(expect);
       const { checked, repairs } = await withStore(command, async (registry) => {
         if (repair) return checkAndRepair(registry, options, heads);
@@ -120,8 +120,7 @@ function readHeads(file: string): Head[] {
   const value = existsSync(file) ? parseJson(readFileSync(file)) : undefined;
   const heads = Array.isArray(value) ? value : (value as { heads?: unknown } | null | undefined)?.heads;
   if (Array.isArray(heads) && heads.every(isHead)) return heads;
-  throw new RegistryError(
-    'malformed',
+  throw malformed(
     `${file} has no heads. Name a file with the output of \`stele backup --json\` or \`stele fsck --json\`.`,
   );
 }
@@ -175,8 +174,7 @@ export function parseLogEnd(text: string): LogEndPoint | null {
 function endIn(text: string): LogEndPoint {
   const end = parseLogEnd(text);
   if (end !== null) return end;
-  throw new RegistryError(
-    'malformed',
+  throw malformed(
     `${JSON.stringify(text)} is not a log with the number of its last entry. Use a form such as @acme:120.`,
   );
 }

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { RegistryError } from '../model/errors.ts';
+import { malformed, unavailable } from '../model/errors.ts';
 import type { RunDocument } from '../model/connection.ts';
 import { countState, shownState } from '../model/states.ts';
 import { countText } from '../model/problem.ts';
@@ -44,14 +44,13 @@ export function importCommand(): Command {
     .action(async (name: string, repository: string | undefined, _options: unknown, command: Command) => {
       const { from } = command.optsWithGlobals<ImportFlags>();
       if ((from === undefined) !== (repository === undefined))
-        throw new RegistryError('malformed', 'With --from, name the export and the folder to make: stele import --from folder old contracts.'); // prettier-ignore
+        throw malformed('With --from, name the export and the folder to make: stele import --from folder old contracts.'); // prettier-ignore
       if (from !== undefined) return makeRepository(command, from, name, repository!);
       const { coordinate } = requireCoordinate(name);
       const { tags, eachChange = false, since = null, latest = 'ask', json } = command.optsWithGlobals<ImportFlags>();
       if (since !== null) requireDate(since);
       const stop = new AbortController();
-      const abort = () =>
-        stop.abort(new RegistryError('unavailable', 'Interrupted. Run the command again to continue.'));
+      const abort = () => stop.abort(unavailable('Interrupted. Run the command again to continue.'));
       process.once('SIGINT', abort).once('SIGTERM', abort);
       let before = 0;
       const run = await withStore(command, async (registry) => {

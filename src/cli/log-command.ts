@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { Coordinate } from '../model/address.ts';
 import type { connectionState } from '../model/connection.ts';
-import { insteadOf, RegistryError } from '../model/errors.ts';
+import { insteadOf, notFound } from '../model/errors.ts';
 import { nameOf, resourceRef } from '../model/resource.ts';
 import type { FollowedRepository } from '../sync/owners/describe-followed.ts';
 import { requireCoordinate, withStore, type CommonOptions } from './command-context.ts';
@@ -70,7 +70,7 @@ function printRejected(repositories: readonly FollowedRepository[], name: string
     rejected.map((document) => ({ repository, ...document })),
   );
   const rejected = all.find(({ resource }) => resource === name);
-  if (rejected === undefined) throw new RegistryError('not_found', `${name} does not exist.`);
+  if (rejected === undefined) throw notFound(`${name} does not exist.`);
   process.exitCode = 1;
   if (json) return printJson({ changes: [], connection: null, rejected });
   const { outcome, repository, path, since, detail } = rejected;

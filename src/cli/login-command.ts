@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'commander';
 import { scopes, type Scope } from '../model/access.ts';
-import { RegistryError } from '../model/errors.ts';
+import { notFound, forbidden } from '../model/errors.ts';
 import type { components } from '../server/v1/management.d.ts';
 import type { CommonOptions } from './command-context.ts';
 import { openInBrowser } from './open-command.ts';
@@ -32,8 +32,7 @@ export function loginCommand(): Command {
       const request = { name: name.slice(0, 100), scopes: [scope], ...(org !== undefined && { organizations: [org] }) };
       const asked = await askRegistry(registry, 'POST', '/v1/devices', { key: null, body: request });
       if (asked.status === 404)
-        throw new RegistryError(
-          'not_found',
+        throw notFound(
           `${registry} has no sign-in with an identity provider, so nobody can log in. Set STELE_KEY to a key that an administrator made.`,
         );
       const device = bodyIn(asked) as Schemas['DeviceAnswer'];
@@ -56,7 +55,7 @@ export function logoutCommand(): Command {
       const { registry: given, json } = command.optsWithGlobals<LoginOptions>();
       const registry = requireRegistry(given);
       const saved = savedKeyOf(registry);
-      if (saved === undefined) throw new RegistryError('not_found', `You are not logged in to ${registry}.`);
+      if (saved === undefined) throw notFound(`You are not logged in to ${registry}.`);
       const answer = await askRegistry(registry, 'DELETE', `/v1/me/keys/${saved.id}`, { key: saved.key });
       // One that is expired or revoked already is 401.
       if (answer.status !== 401) bodyIn(answer);
@@ -75,6 +74,6 @@ async function waitForKey(
     const answer = await askRegistry(registry, 'POST', '/v1/devices/token', { key: null, body: { deviceCode } });
     const body = bodyIn(answer);
     if (answer.status === 201) return body as Schemas['CreatedKey'];
-    if (body['state'] === 'refused') throw new RegistryError('forbidden', 'You refused. Nothing was saved.');
+    if (body['state'] === 'refused') throw forbidden('You refused. Nothing was saved.');
   }
 }

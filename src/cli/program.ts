@@ -29,7 +29,7 @@ import { mcpCommand } from './mcp-command.ts';
 import { openCommand } from './open-command.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { readUserDefaults } from '../config/load-config.ts';
-import { RegistryError } from '../model/errors.ts';
+import { malformed } from '../model/errors.ts';
 import { isSlug } from '../model/address.ts';
 import type { CommonOptions } from './command-context.ts';
 import { requireRegistry } from './registry-client.ts';
@@ -64,7 +64,7 @@ export async function createProgram({
       const { registry, org } = command.opts<{ registry?: string; org?: string }>();
       if (registry !== undefined) requireRegistry(registry);
       if (org !== undefined && !isSlug(org))
-        throw new RegistryError('malformed', `${JSON.stringify(org)} is not a valid organization name.`);
+        throw malformed(`${JSON.stringify(org)} is not a valid organization name.`);
     });
   const sites = sitesCommand();
   const commands = [
@@ -127,7 +127,7 @@ function assertGiven(command: Command): void {
   ] as [name: string, value: unknown][];
   for (const [name, value] of given)
     if ([value].flat().some((text) => typeof text === 'string' && /^[\s,]*$/.test(text)))
-      throw new RegistryError('malformed', `${name} is empty. Give it a value.`);
+      throw malformed(`${name} is empty. Give it a value.`);
 }
 
 /** Sets `--registry` and `--org` where they are not given. Who names a data folder works on that one. */

@@ -3,7 +3,7 @@ import { Command, Option } from 'commander';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import { defaultVisibility } from '../registry/gate/policy.ts';
 import { outcomeIn } from '../model/problem.ts';
-import { RegistryError } from '../model/errors.ts';
+import { malformed } from '../model/errors.ts';
 import type { PublishResult } from '../registry/publish.ts';
 import { openDocument } from './check/fetch-document.ts';
 import { toolFormats } from './check/finding-formats.ts';
@@ -29,8 +29,7 @@ export function publishCommand(): Command {
     .action(async (file: string, name: string, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<PublishOptions>();
       const { coordinate, selector } = requireCoordinate(name);
-      if (selector.kind !== 'latest')
-        throw new RegistryError('malformed', 'The coordinate must not contain a version. Use --version.');
+      if (selector.kind !== 'latest') throw malformed('The coordinate must not contain a version. Use --version.');
       if (options.registry !== undefined) {
         process.exitCode = await publishRemotely(options.registry, file, coordinate, command);
         return;

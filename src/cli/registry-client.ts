@@ -1,4 +1,4 @@
-import { isRegistryError, RegistryError, type ErrorCode } from '../model/errors.ts';
+import { isRegistryError, type ErrorCode, RegistryError, unreachable, malformed } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
 import { readFileSync, statSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
@@ -39,9 +39,7 @@ export function refuseUnreachable(origin: string): (cause: unknown) => never {
     let reason: string | undefined;
     for (let one = cause; one instanceof Error && reason === undefined; one = one.cause)
       reason = reasons.get(one.name) ?? reasons.get((one as NodeJS.ErrnoException).code ?? '');
-    throw new RegistryError('unreachable', `${origin} cannot be reached${reason === undefined ? '' : `: ${reason}`}.`, {
-      cause,
-    });
+    throw unreachable(`${origin} cannot be reached${reason === undefined ? '' : `: ${reason}`}.`, { cause });
   };
 }
 
@@ -59,11 +57,11 @@ const organizationHeader = 'stele-organization';
 /** The URL of the registry that a command needs, without a slash at its end. Throws `malformed` where nobody named one, and for another URL. */
 export function requireRegistry(given: string | null | undefined): string {
   const advice = 'Use --registry https://contracts.example.com, or set STELE_REGISTRY.';
-  if (!given) throw new RegistryError('malformed', `Which registry? ${advice}`);
+  if (!given) throw malformed(`Which registry? ${advice}`);
   const registry = given.replace(/\/+$/, '');
   const fault = registryFault(registry);
   if (fault === null) return registry;
-  throw new RegistryError('malformed', `${JSON.stringify(given)} ${fault}. ${advice}`);
+  throw malformed(`${JSON.stringify(given)} ${fault}. ${advice}`);
 }
 
 /** The registry's URL and the user's key, if there is one. Throws as `requireRegistry`. */
@@ -80,7 +78,7 @@ export function readOpenTarget(registry: string): { base: string; key: string | 
  */
 export async function openRegistryAt(registry: string, org: string | null): Promise<Client> {
   if (!readOpenTarget(registry).key)
-    throw new RegistryError('malformed', 'Log in with `stele login`, or set STELE_KEY to an API key of that registry.');
+    throw malformed('Log in with `stele login`, or set STELE_KEY to an API key of that registry.');
   const organization = await organizationOfKey(registry, org);
   return askingWith(organization, async (method, path, body) => {
     const ask = async () => bodyIn(await askRegistry(registry, method, path, { org: organization, body }));
@@ -132,16 +130,14 @@ export async function organizationOfKey(registry: string, wanted: string | null)
   const me = bodyIn(await askRegistry(registry, 'GET', '/v1/me'));
   const { organization: own } = me;
   if (typeof own !== 'string')
-    throw new RegistryError(
-      'unreachable',
+    throw unreachable(
       `${registry} does not say which organization the key is of. Check that this is a Stele registry.`,
     );
   const { organizations = [own] } = (me['user'] ?? {}) as { organizations?: string[] };
   if (wanted === null && organizations.length > 1)
-    throw new RegistryError('malformed', `Your key is for ${organizations.join(', ')}. Name one with --org.`);
+    throw malformed(`Your key is for ${organizations.join(', ')}. Name one with --org.`);
   if (wanted === null || organizations.includes(wanted)) return wanted ?? own;
-  throw new RegistryError(
-    'malformed',
+  throw malformed(
     `Your key belongs to the organization ${organizations.join(' and ')}, not to ${wanted}. Nothing was changed. Use a key of ${wanted}, or name @${own}.`,
   );
 }
@@ -175,15 +171,13 @@ export async function askRegistry(
   }).catch(refuseUnreachable(url.origin));
   const location = response.headers.get('location');
   if (response.status >= 300 && response.status < 400 && location !== null)
-    throw new RegistryError(
-      'unreachable',
+    throw unreachable(
       `${url.origin} redirects to ${URL.parse(location, url)?.origin ?? location}. The key goes to no other address: if that is the registry, name it with --registry or STELE_REGISTRY.`,
     );
   if (response.status === 204) return { status: 204, body: {} };
   const answered: unknown = await response.json().catch(() => null);
   if (answered === null || typeof answered !== 'object') {
-    throw new RegistryError(
-      'unreachable',
+    throw unreachable(
       `${url.origin} returned ${response.status} without a JSON body. Check that this is a Stele registry.`,
     );
   }
@@ -267,14 +261,14 @@ function readSaved(): Record<string, SavedKey> {
   const isSaved = (each: unknown) =>
     isObject(each) && typeof each['id'] === 'string' && typeof each['key'] === 'string';
   if (isObject(saved) && Object.values(saved).every(isSaved)) return saved as Record<string, SavedKey>;
-  throw new RegistryError('malformed', `${file} does not hold the keys of registries. Delete it, and log in again.`);
+  throw malformed(`${file} does not hold the keys of registries. Delete it, and log in again.`);
 }
 
 function readPrivate(file: string): string | null {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined) return null;
   if (process.platform !== 'win32' && (found.mode & 0o077) !== 0)
-    throw new RegistryError('malformed', `Others can read ${file}, which holds keys. Run: chmod 600 ${file}`);
+    throw malformed(`Others can read ${file}, which holds keys. Run: chmod 600 ${file}`);
   return readFileSync(file, 'utf8');
 }
 

@@ -6,7 +6,7 @@ import {
   type Run,
   type RunDocument,
 } from '../model/connection.ts';
-import { RegistryError } from '../model/errors.ts';
+import { notFound } from '../model/errors.ts';
 import { createPulls } from '../pulls/pulls.ts';
 import { findResource } from '../registry/lives.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -81,7 +81,6 @@ interface Wanted {
 async function repositoryOf(registry: Registry, name: string): Promise<Wanted> {
   const { coordinate } = requireCoordinate(name);
   const resource = await findResource(registry, coordinate);
-  if (!resource?.connection)
-    throw new RegistryError('not_found', `${name} does not exist or is not connected to a repository.`);
+  if (!resource?.connection) throw notFound(`${name} does not exist or is not connected to a repository.`);
   return { org: coordinate.org, id: repositoryId(resource.connection.repository, resource.connection.branch) };
 }

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { isRejected, repositoryName, type Run, type RunDocument } from '../model/connection.ts';
 import { shownState } from '../model/states.ts';
-import { RegistryError } from '../model/errors.ts';
+import { malformed } from '../model/errors.ts';
 import { operator, requireCoordinate, withRegistry, withStore, type CommonOptions } from './command-context.ts';
 import { complain, formatProgress, print, printJson, withProgressUnless } from './output.ts';
 import { syncRemotely } from './remote-registry.ts';
@@ -17,16 +17,11 @@ export function syncCommand(): Command {
       const options = command.optsWithGlobals<CommonOptions & { registry?: string; relink?: boolean }>();
       if (options.registry !== undefined) {
         if (options.relink)
-          throw new RegistryError(
-            'malformed',
-            '--relink does not work with --registry. Send PUT to the connection instead.',
-          );
-        if (name === undefined)
-          throw new RegistryError('malformed', '--registry needs a coordinate: it syncs one resource at a time.');
+          throw malformed('--relink does not work with --registry. Send PUT to the connection instead.');
+        if (name === undefined) throw malformed('--registry needs a coordinate: it syncs one resource at a time.');
         return printRuns([await syncRemotely(options.registry, requireCoordinate(name).coordinate)], options);
       }
-      if (options.relink && name === undefined)
-        throw new RegistryError('malformed', '--relink needs the coordinate of a resource.');
+      if (options.relink && name === undefined) throw malformed('--relink needs the coordinate of a resource.');
       const printed = new Set<string>();
       // A resource is in a store that is there.
       const runs = await (name === undefined ? withRegistry : withStore)(command, async (registry) => {

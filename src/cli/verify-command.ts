@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { formatCoordinate, type Coordinate, type Selector } from '../model/address.ts';
 import { isSandboxLost } from '../compile/compile.ts';
-import { isRegistryError, RegistryError } from '../model/errors.ts';
+import { isRegistryError, malformed, notFound } from '../model/errors.ts';
 import { requireRegistry } from './registry-client.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Verified } from '../registry/verify.ts';
@@ -22,7 +22,7 @@ export function verifyCommand(): Command {
     .action(async (name: string | undefined, _options: unknown, command: Command) => {
       const { log } = command.optsWithGlobals<CommonOptions & { log?: string }>();
       if ((name === undefined) === (log === undefined))
-        throw new RegistryError('malformed', 'Name a version, such as @acme/apis/pay@1.4.0, or a registry with --log.');
+        throw malformed('Name a version, such as @acme/apis/pay@1.4.0, or a registry with --log.');
       if (name === undefined) return verifyWholeLog(command, log!);
       const { coordinate, selector } = requireCoordinate(name);
       const { json = false, all } = command.optsWithGlobals<CommonOptions & { all?: boolean }>();
@@ -77,7 +77,7 @@ type Version = Extract<Selector, { kind: 'version' }>;
 async function everyVersion(registry: Registry, coordinate: Coordinate): Promise<Version[]> {
   const { findResource } = await import('../registry/lives.ts');
   const resource = await findResource(registry, coordinate);
-  if (resource === null) throw new RegistryError('not_found', `${formatCoordinate(coordinate)} does not exist.`);
+  if (resource === null) throw notFound(`${formatCoordinate(coordinate)} does not exist.`);
   return resource.versions
     .filter(({ status }) => status.state !== 'withdrawn')
     .map(({ label }) => ({ kind: 'version', version: label }));

@@ -6,7 +6,7 @@ import type { Digest } from '../model/digest.ts';
 import type { Images } from '../model/image.ts';
 import type { Exemption, ReportedGate, Report, Validation } from '../model/problem.ts';
 import type { SnapshotFile } from '../source/snapshot.ts';
-import { isRegistryError, RegistryError } from '../model/errors.ts';
+import { isRegistryError, type RegistryError, unavailable } from '../model/errors.ts';
 
 /** The limits of design §6. Each has its own problem rule. */
 export interface CompileLimits {
@@ -194,7 +194,7 @@ export function sandboxLost(reason: string, isHung = false): RegistryError {
   const what = isHung
     ? `The document could not be checked. ${reason}`
     : 'The process that compiles documents stopped unexpectedly.';
-  return new RegistryError('unavailable', `${what} Nothing was changed. Try again later.`, {
+  return unavailable(`${what} Nothing was changed. Try again later.`, {
     retryAfter: isHung ? 300 : 30,
     extra: { sandbox: 'lost' },
     cause: new Error(reason),

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { productOf } from '../hosts/host.ts';
-import { RegistryError } from '../model/errors.ts';
+import { malformed } from '../model/errors.ts';
 import type { Credential } from '../source/source.ts';
 import { readSecret } from './environment.ts';
 import { type HostConfig, isLocalUrl, organizationIn, type OrganizationConfig } from './organization-config.ts';
@@ -68,10 +68,10 @@ export function assertCredentials(config: Uses & { credentials: Credentials }): 
   for (const { org, url, credential } of credentialUses(config)) {
     const uses = `organizations.${org}: ${url} uses the credential ${JSON.stringify(credential)}`;
     if (credential !== null && !Object.hasOwn(config.credentials, credential))
-      throw new RegistryError('malformed', `${uses}, which is not defined in credentials.`);
+      throw malformed(`${uses}, which is not defined in credentials.`);
     if (credential !== null && !mayUseCredential(config, org, credential)) {
       const what = `which ${org} may not use. Add ${org} to credentials.${credential}.organizations.`;
-      throw new RegistryError('malformed', `${uses}, ${what}`);
+      throw malformed(`${uses}, ${what}`);
     }
   }
 }
@@ -99,12 +99,9 @@ export function mayUseCredential(
 export function readCredential(config: { credentials: Credentials }, name: string): Credential {
   const credential = Object.hasOwn(config.credentials, name) ? config.credentials[name]! : null;
   if (credential === null)
-    throw new RegistryError('malformed', `The credential ${JSON.stringify(name)} is not defined in the configuration.`);
+    throw malformed(`The credential ${JSON.stringify(name)} is not defined in the configuration.`);
   if ('githubApp' in credential)
-    throw new RegistryError(
-      'malformed',
-      `The credential ${JSON.stringify(name)} is a GitHub app and works only with GitHub.`,
-    );
+    throw malformed(`The credential ${JSON.stringify(name)} is a GitHub app and works only with GitHub.`);
   if ('sshKeyFile' in credential) return { kind: 'ssh', keyFile: credential.sshKeyFile };
   return {
     kind: 'token',

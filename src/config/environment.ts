@@ -1,7 +1,7 @@
 import { setGlobalProxyFromEnv } from 'node:http';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { RegistryError } from '../model/errors.ts';
+import { malformed } from '../model/errors.ts';
 import type { Proxies } from '../model/proxy.ts';
 
 /** The name of an environment variable that holds a secret. */
@@ -12,8 +12,7 @@ export interface SecretName {
 /** Reads a secret from the environment. Throws `malformed` if the variable is not set. */
 export function readSecret({ env }: SecretName): string {
   const secret = process.env[env];
-  if (!secret)
-    throw new RegistryError('malformed', `The environment variable ${env} is not set. The configuration needs it.`);
+  if (!secret) throw malformed(`The environment variable ${env} is not set. The configuration needs it.`);
   return secret;
 }
 
@@ -37,8 +36,7 @@ function readProxy(name: string): string | null {
   const text = read(name);
   if (text === undefined) return null;
   if (/^https?:$/.test(URL.parse(text)?.protocol ?? '')) return text;
-  throw new RegistryError(
-    'malformed',
+  throw malformed(
     `The environment variable ${name.toUpperCase()} is not the URL of a proxy, such as http://proxy.example:3128.`,
   );
 }

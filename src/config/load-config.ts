@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { registerHooks, createRequire } from 'node:module';
 import { extname, dirname, resolve, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { RegistryError, closest } from '../model/errors.ts';
+import { closest, malformed } from '../model/errors.ts';
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import { isNameOfJavaScript } from '../model/json.ts';
 import type { Config, UserConfig, AsWritten } from '../config.ts';
@@ -23,10 +23,7 @@ const fileNames = ['ts', 'js', 'mjs', 'json', 'yaml', 'yml'].map((ending) => `re
 export function findConfigFile(): string | null {
   const [first, second] = fileNames.filter((name) => existsSync(name));
   if (first !== undefined && second !== undefined)
-    throw new RegistryError(
-      'malformed',
-      `There are two configurations, ${first} and ${second}. Delete one, or choose with --config.`,
-    );
+    throw malformed(`There are two configurations, ${first} and ${second}. Delete one, or choose with --config.`);
   return first ?? null;
 }
 
@@ -47,14 +44,10 @@ async function readConfigFile(file: string, edition: string): Promise<unknown> {
     const reason = (error instanceof Error ? error.message : String(error)).replace(/:\n\n.*/s, '');
     // Node puts the line of a syntax error only into the stack.
     const line = isModule && error instanceof SyntaxError ? /^.*:(\d+)\n/.exec(error.stack ?? '')?.[1] : undefined;
-    throw new RegistryError(
-      'malformed',
-      `${file}${line === undefined ? '' : `:${line}`} cannot be loaded: ${reason.replace(/\.?$/, '.')}`,
-    );
+    throw malformed(`${file}${line === undefined ? '' : `:${line}`} cannot be loaded: ${reason.replace(/\.?$/, '.')}`);
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-  throw new RegistryError(
-    'malformed',
+  throw malformed(
     isModule
       ? `${file} has no default export. Add export default defineConfig({ … }).`
       : `${file} is not an object with keys such as "url" and "organizations".`,
@@ -131,7 +124,7 @@ function fillDefaults(value: unknown): Record<string, unknown> {
       const lines = meantErrors(validate.errors ?? [])
         .filter(({ keyword }) => keyword !== 'discriminator' && keyword !== 'propertyNames')
         .map(explainError);
-      throw new RegistryError('malformed', `The configuration is invalid: ${[...new Set(lines)].join(' ')}`);
+      throw malformed(`The configuration is invalid: ${[...new Set(lines)].join(' ')}`);
     }
   }
   // A section without required keys is there, so that its keys have their defaults.
@@ -186,8 +179,7 @@ function assertNames(value: unknown, path: readonly string[]): void {
   for (const [name, below] of Object.entries(value)) {
     if (!Array.isArray(value) && isNameOfJavaScript(name)) {
       const place = path.join('.') || 'the configuration';
-      throw new RegistryError(
-        'malformed',
+      throw malformed(
         `The configuration is invalid: ${place} has the key ${JSON.stringify(name)}. Choose another name.`,
       );
     }
@@ -280,7 +272,7 @@ function assertOrganizations({ organizations, login, trustedPublishing }: Config
   for (const { key, organization } of [...groups, ...jobs]) {
     if (names.includes(organization)) continue;
     const message = `${key}.organization: ${JSON.stringify(organization)} is not one of \`organizations\`.`;
-    throw new RegistryError('malformed', `${message}${closest(organization, names)}`);
+    throw malformed(`${message}${closest(organization, names)}`);
   }
 }
 
@@ -289,15 +281,14 @@ function assertIssuers({ login }: Config): void {
   const issuers = providersOf(login).map(({ issuer }) => issuer);
   const twice = issuers.find((issuer, index) => issuers.indexOf(issuer) < index);
   if (twice === undefined) return;
-  throw new RegistryError('malformed', `login.others names the issuer ${twice} a second time. Name each one once.`);
+  throw malformed(`login.others names the issuer ${twice} a second time. Name each one once.`);
 }
 
 function fillSiteHosts({ sites, url }: Pick<UserConfig, 'sites' | 'url'>): Config['sites']['hosts'] {
   const hostname = url === undefined ? null : new URL(url).hostname;
   return Object.fromEntries(
     Object.entries(sites?.hosts ?? {}).map(([host, site]) => {
-      if (host === hostname)
-        throw new RegistryError('malformed', `sites.hosts.${host} is the host of the registry itself.`);
+      if (host === hostname) throw malformed(`sites.hosts.${host} is the host of the registry itself.`);
       return [host, parseSite(site)!];
     }),
   );
@@ -307,8 +298,7 @@ function fillSiteHosts({ sites, url }: Pick<UserConfig, 'sites' | 'url'>): Confi
 function fillWitnesses(given: Config['publicLog']['witnesses'] = []): Config['publicLog']['witnesses'] {
   for (const [index, { key }] of given.entries())
     if (parseVerifierKey(key)?.algorithm !== 'cosignature')
-      throw new RegistryError(
-        'malformed',
+      throw malformed(
         `publicLog.witnesses[${index}].key is not the Ed25519 verifier key of a witness: ${JSON.stringify(key)}. Ask the operator of the witness for it.`,
       );
   return given.map(({ url, key }) => ({ url: url.replace(/\/+$/, ''), key }));
@@ -342,7 +332,7 @@ function readDefaults(): { registry?: string; org?: string } {
     const [, name, value] = line.exec(each) ?? [];
     if (name !== undefined) return [[name, value]];
     const advice = 'Use registry: https://contracts.example.com and org: acme, each on a line.';
-    throw new RegistryError('malformed', `${file}:${index + 1} is not a setting. ${advice}`);
+    throw malformed(`${file}:${index + 1} is not a setting. ${advice}`);
   });
   return Object.fromEntries(pairs) as ReturnType<typeof readDefaults>;
 }

@@ -2,7 +2,7 @@ import { isAbsolute, resolve } from 'node:path';
 import { hostKinds, productOf, type HostKind } from '../hosts/host.ts';
 import type { Visibility } from '../model/access.ts';
 import { usualRules, type ChangeRules, type ChangeSettings } from '../model/comparison.ts';
-import { RegistryError } from '../model/errors.ts';
+import { type RegistryError, malformed } from '../model/errors.ts';
 import { assertNoCredential } from '../model/connection.ts';
 import type { GateSettings } from '../model/gate.ts';
 import { parseOwnerPattern, type OwnerFilter } from '../model/owner.ts';
@@ -105,7 +105,7 @@ function sortRepository(
   base: string,
   hosts: Record<string, HostConfig>,
 ): RepositoryConfig | OwnerConfig {
-  const fault = (what: string) => new RegistryError('malformed', `${key} ${what}.`);
+  const fault = (what: string) => malformed(`${key} ${what}.`);
   const kinds = hostKinds.filter((kind) => given[kind] !== undefined);
   const { url, host, only, except, archived, forks, ...rest } = given;
   if (kinds.length + (url === undefined ? 0 : 1) !== 1) throw fault(`needs one of url, ${hostKinds.join(', ')}`);
@@ -212,5 +212,5 @@ function fillHost(name: string, given: UserHost | undefined): HostConfig {
 }
 
 function hostFault(name: string, what: string): RegistryError {
-  return new RegistryError('malformed', `hosts.${name} ${what}.`);
+  return malformed(`hosts.${name} ${what}.`);
 }

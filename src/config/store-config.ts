@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { RegistryError } from '../model/errors.ts';
+import { malformed } from '../model/errors.ts';
 import type { SecretName } from './environment.ts';
 
 interface BucketConfig {
@@ -33,8 +33,7 @@ export function fillStore(
 ): StoreConfig {
   if (store === undefined || 'path' in store) return { kind: 'fs', path: resolve(base, store?.path ?? data) };
   if (secretKey === undefined) {
-    throw new RegistryError(
-      'malformed',
+    throw malformed(
       `store.kind is ${store.kind}, so secretKey is required: every machine that uses the bucket must be able to open the secrets in it. Set secretKey to { env: … }.`,
     );
   }

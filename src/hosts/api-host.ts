@@ -1,4 +1,4 @@
-import { RegistryError } from '../model/errors.ts';
+import { unreachable } from '../model/errors.ts';
 import { type Answer, type Ask, type Send, readPages, inTime, type HostSettings } from './ask.ts';
 import type { FoundRepository, HostOwner, HostRepository, Host, Pull } from './host.ts';
 import { asPull, itemsIn, nameOn, idIn, textAt, valueAt } from './payload.ts';
@@ -25,7 +25,7 @@ function asRepository({ path, credential }: HostOwner): HostRepository {
  */
 function repositoriesIn(host: string, list: unknown): readonly unknown[] {
   if (Array.isArray(list)) return list;
-  throw new RegistryError('unreachable', `${host} answered with something that is not a list of repositories.`);
+  throw unreachable(`${host} answered with something that is not a list of repositories.`);
 }
 
 /** Whether what the request was about is not there, or no longer. */

@@ -1,4 +1,4 @@
-import { RegistryError } from '../model/errors.ts';
+import { type RegistryError, unreachable } from '../model/errors.ts';
 import { readAtMost, untilAborted } from '../scheduling/waiting.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { HostRepository } from './host.ts';
@@ -42,7 +42,7 @@ export function bearerOrBasic({ username, token }: ApiCredential & { kind: 'toke
 /** The error for a failed request. Contains nothing of the response. */
 export function refusalOf(host: string, repository: string, status: number, retryAfter?: number): RegistryError {
   const why = explain(host, repository, status);
-  return new RegistryError('unreachable', `${why} (${status}).`, retryAfter === undefined ? {} : { retryAfter });
+  return unreachable(`${why} (${status}).`, retryAfter === undefined ? {} : { retryAfter });
 }
 
 function explain(host: string, repository: string, status: number): string {
@@ -148,7 +148,7 @@ function targetOf(location: string | null, from: URL, api: URL): URL | null {
  */
 export async function inTime<T>(host: string, second: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const late = new AbortController();
-  const onLate = () => late.abort(new RegistryError('unreachable', `${host} did not answer in time.`));
+  const onLate = () => late.abort(unreachable(`${host} did not answer in time.`));
   const timer = setTimeout(onLate, deadline * second);
   return untilAborted(work(late.signal), late.signal).finally(() => clearTimeout(timer));
 }
@@ -232,7 +232,7 @@ export function createAsk(
 /** The error for a failure below HTTP. Contains only the system's error code. */
 export function notAnswering(host: string, error: unknown): RegistryError {
   const { code } = ((error as { cause?: unknown }).cause ?? {}) as { code?: unknown };
-  return new RegistryError('unreachable', `${host} does not answer${typeof code === 'string' ? ` (${code})` : ''}.`);
+  return unreachable(`${host} does not answer${typeof code === 'string' ? ` (${code})` : ''}.`);
 }
 
 /** One page of a list. Null stands for an item that could not be parsed. */

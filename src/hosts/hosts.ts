@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Config } from '../config.ts';
 import { credentialUses, readCredential } from '../config/credential-config.ts';
-import { RegistryError } from '../model/errors.ts';
+import { type RegistryError, forbidden, malformed } from '../model/errors.ts';
 import { createAzure } from './azure.ts';
 import { createBitbucket } from './bitbucket.ts';
 import { createBitbucketServer } from './bitbucket-server.ts';
@@ -70,10 +70,7 @@ function webHostOf(url: string): string | null {
 }
 
 function notFor(name: string, url: string): RegistryError {
-  return new RegistryError(
-    'forbidden',
-    `The credential ${JSON.stringify(name)} must not be sent to ${new URL(url).host}.`,
-  );
+  return forbidden(`The credential ${JSON.stringify(name)} must not be sent to ${new URL(url).host}.`);
 }
 
 function readPrivateKey(name: string, file: string): string {
@@ -82,6 +79,6 @@ function readPrivateKey(name: string, file: string): string {
     createPrivateKey(text);
     return text;
   } catch {
-    throw new RegistryError('malformed', `The private key of the credential ${JSON.stringify(name)} cannot be read.`);
+    throw malformed(`The private key of the credential ${JSON.stringify(name)} cannot be read.`);
   }
 }

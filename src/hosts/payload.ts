@@ -1,4 +1,4 @@
-import { RegistryError } from '../model/errors.ts';
+import { RegistryError, malformed } from '../model/errors.ts';
 import type { Delivery, Pull } from './host.ts';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -60,7 +60,7 @@ const maxMarks = 2_000_000;
 export function readEvent({ headers }: Delivery, ...fields: string[]): string {
   const event = fields.map((field) => headers[field]).find((value) => value !== undefined);
   if (event === undefined || !/^[\w.: -]{1,100}$/.test(event))
-    throw new RegistryError('malformed', `The delivery does not name its event in ${fields[0]}.`);
+    throw malformed(`The delivery does not name its event in ${fields[0]}.`);
   return event;
 }
 
@@ -164,7 +164,7 @@ export function isBranch(value: unknown): value is string {
 
 /** The error for a payload that this host does not send. `why` follows a colon. */
 export function malformedPayload(why: string): RegistryError {
-  return new RegistryError('malformed', `The payload is not valid for this host: ${why}.`);
+  return malformed(`The payload is not valid for this host: ${why}.`);
 }
 
 /** Bytes to hash in one turn of the event loop. They take some milliseconds at most. */

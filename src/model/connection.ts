@@ -1,4 +1,4 @@
-import { RegistryError } from './errors.ts';
+import { malformed } from './errors.ts';
 import { digestOf, hexOf, type Digest } from './digest.ts';
 import type { ReportedContract } from './dependency.ts';
 import type { Validation } from './problem.ts';
@@ -33,12 +33,11 @@ export function withoutCredential(text: string): string {
  */
 export function assertNoCredential(url: string, where: string | null = null): void {
   const what = where === null ? 'A repository URL must not' : `${where}: a repository URL must not`;
-  const malformed = (says: string) => new RegistryError('malformed', `${what} ${says}`);
   if (hasCredential(url))
     throw malformed(
-      'contain a user name or password. Put the token into an environment variable, name that under `credentials` in the configuration, and name the credential beside the URL.',
+      `${what} contain a user name or password. Put the token into an environment variable, name that under \`credentials\` in the configuration, and name the credential beside the URL.`,
     );
-  if (/^(?:https?|ssh):[^?#]*[?#]/i.test(url)) throw malformed('have a query or a fragment.');
+  if (/^(?:https?|ssh):[^?#]*[?#]/i.test(url)) throw malformed(`${what} have a query or a fragment.`);
 }
 
 /**

@@ -53,15 +53,27 @@ export class RegistryError extends Error {
   }
 }
 
+/** Makes the errors of one kind: `throw malformed('…')`. */
+const ofKind = (code: ErrorCode) => (message: string, details?: ErrorDetails) =>
+  new RegistryError(code, message, details);
+
+export const malformed = ofKind('malformed');
+export const forbidden = ofKind('forbidden');
+export const notFound = ofKind('not_found');
+export const conflict = ofKind('conflict');
+export const refused = ofKind('refused');
+export const unreachable = ofKind('unreachable');
+export const unavailable = ofKind('unavailable');
+
 /** The error for one member of a body. `detail`: the rest of a sentence that begins with its pointer, without a period. */
 export function invalidMember(pointer: string, detail: string, errors = [{ pointer, detail }]): RegistryError {
-  return new RegistryError('malformed', `The body is invalid: ${pointer} ${detail}.`, { extra: { errors } });
+  return malformed(`The body is invalid: ${pointer} ${detail}.`, { extra: { errors } });
 }
 
 /** The error for a document that cannot be published, with its report. */
 export function refusedBy(report: Report): RegistryError {
   const { problems, ...extra } = report;
-  return new RegistryError('refused', describeBlocking(report), { problems, extra });
+  return refused(describeBlocking(report), { problems, extra });
 }
 
 /** Whether a caught value is a RegistryError, with this code if one is given. */

@@ -1,6 +1,6 @@
 import { parseCoordinate, parseSelector } from './address.ts';
 import { isDigest, type Digest } from './digest.ts';
-import { RegistryError } from './errors.ts';
+import { malformed } from './errors.ts';
 import { isLabel } from './label.ts';
 
 /** The name of a lock: it says which version of which contract each file below its folder is. */
@@ -82,7 +82,7 @@ export function registryFault(text: string): string | null {
  */
 export function parseLock(text: string, name: string = lockName): LockedContract[] {
   const fail = (line: number, what: string): never => {
-    throw new RegistryError('malformed', `${name}:${line}: ${what}`);
+    throw malformed(`${name}:${line}: ${what}`);
   };
   if (text.length > maxLockLength)
     fail(1, `The file has more than ${maxLockLength} characters. Split it: each folder may have a ${lockName}.`);

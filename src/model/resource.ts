@@ -4,7 +4,7 @@ import type { VersionChanges } from './comparison.ts';
 import type { Connection } from './connection.ts';
 import type { Dependency } from './dependency.ts';
 import type { Digest } from './digest.ts';
-import { RegistryError } from './errors.ts';
+import { conflict } from './errors.ts';
 import type { GateSettings } from './gate.ts';
 import type { Ownership } from './ownership.ts';
 import type { Validation } from './problem.ts';
@@ -106,7 +106,7 @@ export function aboutOf({ description, summary = '' }: Pick<Resource, 'descripti
 /** Throws `conflict` if nothing can be published to the resource, because it was deleted. */
 export function assertPublishable(resource: Resource | null): void {
   if (resource === null || resource.deletedAt === null) return;
-  throw new RegistryError('conflict', `${nameOf(resource)} was deleted; its name is never used again.`);
+  throw conflict(`${nameOf(resource)} was deleted; its name is never used again.`);
 }
 
 export function coordinateOf({ org, type, slug }: Coordinate): Coordinate {

@@ -1,7 +1,7 @@
 import type { Coordinate } from '../model/address.ts';
 import { matchesGlob } from '../model/glob.ts';
 import { foldLabel, latestOf, readerOf, labelFromVersion } from '../model/label.ts';
-import { RegistryError } from '../model/errors.ts';
+import { refused } from '../model/errors.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import type { Planned } from './planned.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -89,12 +89,11 @@ export async function statedVersion(
   if (version.from !== 'file') return version.from === 'next' ? null : undefined;
   const { path, pointer } = version;
   const [file] = await snapshot.read([path]);
-  if (!file?.found)
-    throw new RegistryError('refused', `Cannot read the version from ${path}. ${file?.problem.message ?? ''}`.trim());
+  if (!file?.found) throw refused(`Cannot read the version from ${path}. ${file?.problem.message ?? ''}`.trim());
   const { bytes } = file;
   const { limits } = registry.config;
   const read = await registry.compiler.readVersion({ path, bytes, pointer }, limits, { org: coordinate.org, signal });
   if ('version' in read) return read.version;
   const { line, column, message } = read.problem;
-  throw new RegistryError('refused', `${path}:${line}:${column} ${message}`);
+  throw refused(`${path}:${line}:${column} ${message}`);
 }

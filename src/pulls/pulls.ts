@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import { type PullCheck, pullRef } from '../model/check.ts';
 import { repositoryId, repositoryRef, type Repository } from '../model/connection.ts';
-import { isRegistryError, RegistryError } from '../model/errors.ts';
+import { isRegistryError, unavailable } from '../model/errors.ts';
 import type { Pull } from '../hosts/host.ts';
 import { canReportChecks } from '../sync/checks.ts';
 import { hostOf, remoteOf } from '../registry/remote.ts';
@@ -146,7 +146,7 @@ export function createPulls(
   }
 
   async function request(org: string, id: string, pull: Pull, isOpen: boolean, isPushed = true): Promise<void> {
-    if (closing.signal.aborted) throw new RegistryError('unavailable', 'The registry is shutting down.');
+    if (closing.signal.aborted) throw unavailable('The registry is shutting down.');
     const key = await savePull(registry, { org, id }, pull, { isOpen, isPushed });
     if (key !== null) look(org, key);
   }
@@ -180,7 +180,7 @@ export function createPulls(
     },
 
     async close() {
-      closing.abort(new RegistryError('unavailable', 'The registry is shutting down.'));
+      closing.abort(unavailable('The registry is shutting down.'));
       alarms.close();
       await Promise.all([...lanes.values()].map((lane) => lane.onIdle()));
       await checks.onIdle();

@@ -21,7 +21,7 @@ import type { CompileRequest } from './gate/compile-document.ts';
 import type { Policy } from './gate/policy.ts';
 import type { Author, Registry } from './registry.ts';
 import type { Snapshot } from '../source/snapshot.ts';
-import { RegistryError } from '../model/errors.ts';
+import { type RegistryError, malformed } from '../model/errors.ts';
 
 /** What to publish, and how. */
 export interface PublishRequest extends CompileRequest {
@@ -357,8 +357,7 @@ function conflict(label: string, suggestion: string | null, detail: string): Pla
 
 /** The error for a label that is not a valid one. */
 export function malformedLabel(text: string): RegistryError {
-  return new RegistryError(
-    'malformed',
+  return malformed(
     `${JSON.stringify(text.slice(0, 140))} is not a valid version. Use 1 to 128 of A-Z a-z 0-9 . _ + -, starting and ending with a letter or digit, without "..". It must not be "latest" or a word of JavaScript such as "constructor", start with "sha256", or end with ".json", ".yaml" or ".yml".`,
   );
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { formatCoordinate, parseCoordinate, resourceIn, type Coordinate } from '../model/address.ts';
-import { RegistryError } from '../model/errors.ts';
+import { conflict } from '../model/errors.ts';
 import { type GateSettings, gateSettingsOf, parseOrganizationRef, type OrganizationSettings } from '../model/gate.ts';
 import type { Validation } from '../model/problem.ts';
 import type { Visibility, Principal } from '../model/access.ts';
@@ -45,7 +45,7 @@ export async function changeResource(
   const count = change.visibility === 'public' ? await assertMayBePublic(registry, coordinate) : null;
   return updateRecord(registry, coordinate, author, guard, (current) => {
     if (count !== null && current.versions.length !== count)
-      throw new RegistryError('conflict', 'A version was published meanwhile. Try again.');
+      throw conflict('A version was published meanwhile. Try again.');
     const { latest: _, latestPinned: __, ...plain } = change;
     const next = { ...withPin(current, change), ...plain };
     const actions = Object.keys(plain).flatMap((key) =>
@@ -75,7 +75,7 @@ async function assertMayBePublic(registry: Registry, coordinate: Coordinate): Pr
       const included = target?.visibility === 'public' ? findVersion(target, version) : null;
       if (included && included.status.state !== 'withdrawn') continue;
       const what = `${formatCoordinate(coordinate)}@${label} includes ${name}@${version}, which is not public.`;
-      throw new RegistryError('conflict', `${what} Make that public first, or withdraw the version.`);
+      throw conflict(`${what} Make that public first, or withdraw the version.`);
     }
   return resource.versions.length;
 }
@@ -99,10 +99,10 @@ export function withPin(current: Resource, change: ResourceChange): Resource {
   if (latest === null)
     return { ...current, latest: chooseLatest({ ...current, latestPinned: false }), latestPinned: false };
   const version = findVersion(current, latest);
-  if (version === null) throw new RegistryError('conflict', `Version ${latest} does not exist. Publish it first.`);
+  if (version === null) throw conflict(`Version ${latest} does not exist. Publish it first.`);
   const { state } = version.status;
   if (state !== 'active' && state !== 'deprecated') {
-    throw new RegistryError('conflict', `Version ${version.label} is ${state} and cannot be the latest.`);
+    throw conflict(`Version ${version.label} is ${state} and cannot be the latest.`);
   }
   return { ...current, latest: version.label, latestPinned: true };
 }
@@ -158,7 +158,7 @@ export async function createResource(
             : isRestorable(current.value, registry.now())
               ? 'was deleted; its name is never used again, but undelete brings it back'
               : 'was deleted; its name is never used again';
-        throw new RegistryError('conflict', `${formatCoordinate(coordinate)} ${why}.`);
+        throw conflict(`${formatCoordinate(coordinate)} ${why}.`);
       }
       take({ resources: 1 });
       const value = newResource(registry, coordinate, { ...given, visibility });
@@ -189,10 +189,7 @@ export function assertConnectable(resource: Resource, { repository }: Pick<Conne
   if (resource.connection?.repository === repository) return;
   const state =
     resource.connection === null ? 'is not connected to a repository' : 'is connected to another repository';
-  throw new RegistryError(
-    'conflict',
-    `${nameOf(resource)} exists and ${state}. Connect it to this one, or choose another slug.`,
-  );
+  throw conflict(`${nameOf(resource)} exists and ${state}. Connect it to this one, or choose another slug.`);
 }
 
 /** Longest list of names in the message. The rest are counted. */
@@ -229,8 +226,7 @@ export async function assertUnattached(
   const attached = readable.slice(0, maxNames);
   const others = uses.length - attached.length;
   const counted = others === 0 ? [] : [`${others} other${others === 1 ? '' : 's'}`];
-  throw new RegistryError(
-    'conflict',
+  throw conflict(
     `${name} is attached to ${joinAnd([...attached, ...counted])}. Detach it first, or delete it with ?force: then nothing can be published there until another ruleset is attached.`,
     { extra: { attached, others } },
   );

@@ -1,6 +1,6 @@
 import type { Principal } from '../model/access.ts';
 import { formatCoordinate, parseCoordinate, type Coordinate } from '../model/address.ts';
-import { closest, RegistryError } from '../model/errors.ts';
+import { closest, conflict, malformed, notFound } from '../model/errors.ts';
 import {
   chooseLatest,
   coordinateOf,
@@ -63,7 +63,7 @@ function decide(current: Resource, label: string, status: NewStatus, since: stri
   const version = versionOf(current, label);
   if (isSame(version.status, status)) return null;
   if (version.status.state === 'withdrawn')
-    throw new RegistryError('conflict', `Version ${version.label} was withdrawn and cannot be changed.`);
+    throw conflict(`Version ${version.label} was withdrawn and cannot be changed.`);
   return withStatus(current, version, status.state === 'active' ? status : { ...status, since });
 }
 
@@ -94,7 +94,7 @@ export async function assertReplacement(
   const other = parseCoordinate(replacement);
   const fault = other === null ? faultOfLabel(resource, label, replacement) : await faultOf(registry, reader, other);
   if (fault === null) return;
-  throw new RegistryError('malformed', `The replacement ${replacement} ${fault}`, {
+  throw malformed(`The replacement ${replacement} ${fault}`, {
     extra: { errors: [{ pointer: '/status/replacement', detail: fault }] },
   });
 }
@@ -128,7 +128,7 @@ function versionOf(resource: Resource, label: string): Version {
   const version = findVersion(resource, label);
   if (version) return version;
   const name = formatCoordinate(coordinateOf(resource), { kind: 'version', version: label });
-  throw new RegistryError('not_found', `${name} does not exist.`);
+  throw notFound(`${name} does not exist.`);
 }
 
 function isSame(current: Status, status: NewStatus): boolean {

@@ -1,7 +1,7 @@
 import type { Turn } from '../compile/compile.ts';
 import { parseSelector } from '../model/address.ts';
 import type { Comparison } from '../model/comparison.ts';
-import { refusedBy, RegistryError } from '../model/errors.ts';
+import { refusedBy, malformed, notFound } from '../model/errors.ts';
 import { nameOf, selectVersion, type Resource } from '../model/resource.ts';
 import type { CompileRequest } from './gate/compile-document.ts';
 import { openReferences } from './graph/references.ts';
@@ -23,11 +23,10 @@ export async function compareUpload(
   const { compiler, config } = registry;
   const { org, type } = resource;
   const selector = parseSelector(from);
-  if (selector === null) throw new RegistryError('malformed', '`from` must be a version, a range or `latest`.');
+  if (selector === null) throw malformed('`from` must be a version, a range or `latest`.');
   const version = selectVersion(resource, selector)?.version;
-  if (version === undefined) throw new RegistryError('not_found', `${nameOf(resource)} has no version ${from}.`);
-  if (version.status.state === 'withdrawn')
-    throw new RegistryError('not_found', `${nameOf(resource)}@${version.label} was withdrawn.`);
+  if (version === undefined) throw notFound(`${nameOf(resource)} has no version ${from}.`);
+  if (version.status.state === 'withdrawn') throw notFound(`${nameOf(resource)}@${version.label} was withdrawn.`);
   const input = { type, entry, validation: 'lenient', ruleset: null, limits: config.limits } as const;
   const { load } = openReferences(registry, resource, (paths) => snapshot.read(paths), reader);
   const { artifact, report } = await compiler.compile(input, load, { org, ...turn });

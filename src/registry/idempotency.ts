@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { digestOf, hexOf, type Digest } from '../model/digest.ts';
-import { isRegistryError, RegistryError, type ErrorCode, type ErrorDetails } from '../model/errors.ts';
+import { isRegistryError, type ErrorCode, type ErrorDetails, RegistryError, conflict } from '../model/errors.ts';
 import { decrypt, deriveKey, encrypt } from './seal.ts';
 import { beginWork, isOwn, mayWork, type Worker } from '../store/process.ts';
 import type { Generation } from '../store/records.ts';
@@ -169,7 +169,7 @@ async function claim(
     if (generation!.value.state === 'done') return generation!.value;
     if (waited >= 5000) {
       const message = 'The first request with this Idempotency-Key is still running. Retry later.';
-      throw new RegistryError('conflict', message, { retryAfter: 1 });
+      throw conflict(message, { retryAfter: 1 });
     }
     await delay(100);
   }

@@ -1,5 +1,5 @@
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
-import { RegistryError } from '../model/errors.ts';
+import { notFound, conflict } from '../model/errors.ts';
 import { resourceRef, type Resource } from '../model/resource.ts';
 import {
   siteRef,
@@ -49,7 +49,7 @@ export async function updateLive<T extends { deletedAt: string | null }>(
   decide: Decide<T>,
 ): Promise<Generation<T>> {
   const updated = await refs.update<T>(name, (current) => {
-    if (current === null || current.value.deletedAt !== null) throw new RegistryError('not_found', absent);
+    if (current === null || current.value.deletedAt !== null) throw notFound(absent);
     guard?.(current);
     const decision = decide(current.value);
     return decision && { value: decision.next, change: { ...author, action: decision.action } };
@@ -127,13 +127,12 @@ export async function restoreRecord<N extends Name>(
   const name = formatCoordinate(of);
   const restored = await withRoom(registry, of.org, (take) =>
     registry.refs.update<RecordOf<N>>(recordRef(of), (current) => {
-      if (current === null) throw new RegistryError('not_found', `${name} does not exist.`);
+      if (current === null) throw notFound(`${name} does not exist.`);
       // The same request again.
       if (author.operation !== undefined && current.operation === author.operation) return null;
       const { value } = current;
-      if (value.deletedAt === null) throw new RegistryError('conflict', `${name} is not deleted.`);
-      if (!isRestorable(value, registry.now()))
-        throw new RegistryError('conflict', `${name} was deleted more than ${graceDays} days ago.`);
+      if (value.deletedAt === null) throw conflict(`${name} is not deleted.`);
+      if (!isRestorable(value, registry.now())) throw conflict(`${name} was deleted more than ${graceDays} days ago.`);
       take(of.type === 'sites' ? { sites: 1 } : { resources: 1 });
       return { value: { ...value, connection: null, deletedAt: null }, change: { ...author, action: 'undelete' } };
     }),

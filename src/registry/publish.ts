@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { formatCoordinate } from '../model/address.ts';
 import type { Digest } from '../model/digest.ts';
 import { digestOnce } from '../store/digest-in-turns.ts';
-import { RegistryError } from '../model/errors.ts';
+import { conflict, notFound, malformed } from '../model/errors.ts';
 import type { JobOrigin } from '../model/access.ts';
 import { isLabel } from '../model/label.ts';
 import { gateSettingsOf } from '../model/gate.ts';
@@ -91,7 +91,7 @@ export async function publish(registry: Registry, given: PublishRequest): Promis
       return result;
     }
     const message = 'Other versions were published while this one was checked; nothing was published. Try again.';
-    throw new RegistryError('conflict', message, { retryAfter: 1 });
+    throw conflict(message, { retryAfter: 1 });
   });
 }
 
@@ -209,7 +209,7 @@ async function openTarget(registry: Registry, request: PublishRequest): Promise<
   if (request.version !== null && !isLabel(request.version)) throw malformedLabel(request.version);
   const existing = await readTarget(registry, request);
   if (existing === null && request.create === null)
-    throw new RegistryError('not_found', `${formatCoordinate(request.coordinate)} does not exist. Create it first.`);
+    throw notFound(`${formatCoordinate(request.coordinate)} does not exist. Create it first.`);
   return existing;
 }
 
@@ -309,9 +309,8 @@ export function datedUpload(
 ): Pick<PublishRequest, 'snapshot' | 'isPast' | 'latest'> {
   if (createdAt === null) return { snapshot, latest };
   const time = Date.parse(createdAt);
-  if (Number.isNaN(time)) throw new RegistryError('malformed', `${createdAt} is not a time.`);
-  if (time > now().getTime())
-    throw new RegistryError('malformed', `${createdAt} is in the future. Say when it was published.`);
+  if (Number.isNaN(time)) throw malformed(`${createdAt} is not a time.`);
+  if (time > now().getTime()) throw malformed(`${createdAt} is in the future. Say when it was published.`);
   const committedAt = new Date(time).toISOString();
   return { snapshot: { ...snapshot, committedAt }, isPast: true, latest: latest && 'newer' };
 }

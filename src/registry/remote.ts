@@ -1,7 +1,7 @@
 import { allowedHosts, mayUseCredential, readCredential } from '../config/credential-config.ts';
 import type { ArtifactConfig } from '../model/artifact.ts';
 import { repositoryName, type Repository } from '../model/connection.ts';
-import { RegistryError } from '../model/errors.ts';
+import { forbidden, refused } from '../model/errors.ts';
 import type { Resource } from '../model/resource.ts';
 import { parseLocation } from '../source/location.ts';
 import type { Credential, Remote } from '../source/source.ts';
@@ -29,8 +29,7 @@ async function credentialFor(registry: Registry, org: string, url: string, name:
 /** Checked at each use: the configuration may have changed since the repository was connected. */
 function assertOrganization({ config }: Registry, org: string, name: string): void {
   if (mayUseCredential(config, org, name)) return;
-  throw new RegistryError(
-    'forbidden',
+  throw forbidden(
     `The credential ${JSON.stringify(name)} may not be used by ${org}. Ask the operator to add ${org} to its organizations in the configuration.`,
   );
 }
@@ -42,10 +41,7 @@ function assertHost({ config }: Registry, url: string, name: string): void {
   const location = parseLocation(url, { allowLocalRepositories: true, hosts: allowedHosts(config) });
   const names = location.kind === 'local' ? [] : [location.host, `${location.host}:${location.port}`];
   if (names.includes(credential.host)) return;
-  throw new RegistryError(
-    'forbidden',
-    `The credential ${JSON.stringify(name)} may be used only for ${credential.host}.`,
-  );
+  throw forbidden(`The credential ${JSON.stringify(name)} may be used only for ${credential.host}.`);
 }
 
 /** The git host of a repository's URL and the repository's name there; null for an unknown host. */
@@ -80,9 +76,6 @@ export async function whereFrom(
     return { org, url: connection.repository, branch: connection.branch, credential: connection.credential };
   }
   if (!/^[a-z+]+:\/\/|^[^/@]+@[^/:]+:/.test(named))
-    throw new RegistryError(
-      'refused',
-      `The version is from a folder ${JSON.stringify(named)}, which is no longer connected.`,
-    );
+    throw refused(`The version is from a folder ${JSON.stringify(named)}, which is no longer connected.`);
   return { org, url: named, branch: null, credential: null };
 }

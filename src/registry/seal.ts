@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual, createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 import { readSecret } from '../config/environment.ts';
-import { RegistryError } from '../model/errors.ts';
+import { unavailable, malformed } from '../model/errors.ts';
 import type { Registry } from './registry.ts';
 
 /** What seals and opens. */
@@ -33,7 +33,7 @@ export function openSecret(registry: Pick<Registry, 'config' | 'ownKey'>, stored
     const secret = stored.startsWith(sealed) ? decrypt(key, stored.slice(sealed.length)) : null;
     if (secret !== null) return secret;
   }
-  throw new RegistryError('unavailable', unopened);
+  throw unavailable(unopened);
 }
 
 const unopened =
@@ -54,7 +54,7 @@ function configuredKeys({ config }: Pick<Registry, 'config'>, name = 'secretKey'
     .split(/[\r\n]+/)
     .filter((line) => line !== '');
   if (lines.length === 0 || lines.some((line) => line.length < shortest))
-    throw new RegistryError('malformed', `Each line of ${name} must have at least ${shortest} characters.`);
+    throw malformed(`Each line of ${name} must have at least ${shortest} characters.`);
   return lines.map(keyOf);
 }
 

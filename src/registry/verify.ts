@@ -2,7 +2,7 @@ import { formatCoordinate, type Coordinate, type Selector } from '../model/addre
 import { contentDigest, type ArtifactConfig, type Provenance } from '../model/artifact.ts';
 import type { Dependency } from '../model/dependency.ts';
 import { isImageName } from '../model/image.ts';
-import { RegistryError } from '../model/errors.ts';
+import { notFound, refused } from '../model/errors.ts';
 import { formatJob } from '../model/access.ts';
 import { selectVersion, type Resource } from '../model/resource.ts';
 import type { ReportedGate, Report } from '../model/problem.ts';
@@ -45,21 +45,19 @@ export interface Verified {
 export async function verify(registry: Registry, coordinate: Coordinate, selector: Selector): Promise<Verified> {
   const resource = await findResource(registry, coordinate);
   const selected = resource && selectVersion(resource, selector);
-  if (!resource || !selected)
-    throw new RegistryError('not_found', `${formatCoordinate(coordinate, selector)} does not exist.`);
+  if (!resource || !selected) throw notFound(`${formatCoordinate(coordinate, selector)} does not exist.`);
   const { version } = selected;
   const manifest = await readManifestOf(registry, version);
   const config = await readConfigOf(registry, version);
   const { dependencies = [] } = config;
   const { commit, path, job } = config.provenance;
   if (job) {
-    throw new RegistryError(
-      'refused',
+    throw refused(
       `Version ${version.label} was uploaded by a CI job, ${formatJob(job)}: it cannot be rebuilt from its commit.`,
     );
   }
   if (commit === null) {
-    throw new RegistryError('refused', `Version ${version.label} was uploaded. It has no commit to verify against.`);
+    throw refused(`Version ${version.label} was uploaded. It has no commit to verify against.`);
   }
   const { gate: passed, exempted = [] } = await readJson<Report>(registry, config.report, version.manifest);
   const bundled = dependencies.flatMap(({ how, digest }) => (how === 'url' ? [digest] : []));
@@ -140,8 +138,7 @@ async function assertInputsThere(
 ): Promise<void> {
   for (const needed of [...inputs, ...Object.values(gate?.extended ?? {}), gate?.ratchet ?? null]) {
     if (needed === null || (await objects.get(needed, needed)) !== null) continue;
-    throw new RegistryError(
-      'refused',
+    throw refused(
       `Version ${label} refers to, or was checked against, a version that was withdrawn since. It cannot be rebuilt.`,
     );
   }

@@ -1,4 +1,4 @@
-import { RegistryError, isRegistryError } from '../model/errors.ts';
+import { isRegistryError, unreachable, RegistryError, refused } from '../model/errors.ts';
 import { readHistory, readWriters } from './history.ts';
 import type { Mirror, FetchTarget } from './mirror-repository.ts';
 import type { CommitPerson } from './snapshot.ts';
@@ -24,7 +24,7 @@ export async function mending<T>(
     } catch (cause) {
       if (isRegistryError(cause) || signal.aborted) throw cause;
       if (attempt === maxAttempts) {
-        throw new RegistryError('unreachable', `${repository} sent objects that cannot be read.`, { cause });
+        throw unreachable(`${repository} sent objects that cannot be read.`, { cause });
       }
       await mend();
     }
@@ -98,7 +98,7 @@ export async function bringHistory(
   const history = await readInHistory(bringing, target, () =>
     readHistory(mirror.folder, target.commit, { searchPath, max: max + 1, signal }),
   );
-  if (history.length === 0) throw new RegistryError('refused', `${target.commit} in ${repository} is not a commit.`);
+  if (history.length === 0) throw refused(`${target.commit} in ${repository} is not a commit.`);
   if (history.length > max) {
     throw new RegistryError(
       'too_large',

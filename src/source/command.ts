@@ -2,7 +2,7 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ignoring, RegistryError } from '../model/errors.ts';
+import { ignoring, RegistryError, unavailable, unreachable } from '../model/errors.ts';
 import { untilAborted, within } from '../scheduling/waiting.ts';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -159,7 +159,7 @@ function environmentOf({ protocols, config, environment, folder, searchPath }: G
 /** Rejects when there is no git. */
 function assertGit(searchPath: string): void {
   if (searchPath.split(':').some((folder) => existsSync(join(folder, 'git')))) return;
-  throw new RegistryError('unavailable', 'git is not installed, or not in a folder where the server looks for it.');
+  throw unavailable('git is not installed, or not in a folder where the server looks for it.');
 }
 
 /** Where git and ssh are looked for unless somebody says otherwise: the usual folders of a Unix system. */
@@ -173,7 +173,7 @@ export async function readGitVersion(folder: string, searchPath: string, signal:
   const { stdout } = await runGit({ args: ['version'], folder, protocols: 'none', searchPath, signal });
   const [version, major = '0', minor = '0'] = /(\d+)\.(\d+)[\d.]*/.exec(stdout.toString()) ?? [];
   if (version !== undefined && (Number(major) > 2 || (Number(major) === 2 && Number(minor) >= 38))) return version;
-  throw new RegistryError('unavailable', `git 2.38 or newer is required; found ${stdout.toString().trim()}.`);
+  throw unavailable(`git 2.38 or newer is required; found ${stdout.toString().trim()}.`);
 }
 
 /** A failed run of git. */
@@ -217,8 +217,7 @@ const missing =
 
 /** The error for a server that answers with something else, such as a page to sign in. */
 export function notGit(at: string): RegistryError {
-  return new RegistryError(
-    'unreachable',
+  return unreachable(
     `${at} does not answer like a git repository. It may be a page for people, such as one to sign in. Check the URL.`,
   );
 }
@@ -293,13 +292,12 @@ const reasons: readonly (readonly [RegExp, Reason])[] = [
 export function explainFailure(failure: GitFailure): RegistryError {
   const { stderr, location } = failure;
   if (/No space left on device|Disk quota exceeded/.test(stderr)) {
-    return new RegistryError('unavailable', 'The disk of the cache folder is full.');
+    return unavailable('The disk of the cache folder is full.');
   }
   const reason = reasons.find(([pattern]) => pattern.test(stderr))?.[1];
-  if (reason) return new RegistryError('unreachable', reason(location.url, failure));
+  if (reason) return unreachable(reason(location.url, failure));
   const line = lastLine(stderr);
-  return new RegistryError(
-    'unreachable',
+  return unreachable(
     `${location.url} could not be read${line === '' ? '' : `: ${withoutSecrets(line, failure.secrets)}`}`,
   );
 }

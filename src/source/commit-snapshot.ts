@@ -1,4 +1,4 @@
-import { RegistryError } from '../model/errors.ts';
+import { refused } from '../model/errors.ts';
 import { inGroups } from '../scheduling/turns.ts';
 import { bringWriters, mending } from './bring.ts';
 import { parseCommit, type Commit, parseTree, type TreeEntry } from './git-format.ts';
@@ -69,7 +69,7 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
 
   async function readCommit({ signal }: RemoteCall): Promise<Commit> {
     const refusal = `${target.commit} in ${repository} is not a commit.`;
-    if (objects.get(target.commit)?.type !== 'commit') throw new RegistryError('refused', refusal);
+    if (objects.get(target.commit)?.type !== 'commit') throw refused(refusal);
     const bytes = (await mirror.readObjects([target.commit], signal, maxObjectBytes)).get(target.commit);
     const commit = bytes && parseCommit(bytes);
     if (!commit) throw new Error(`Commit ${target.commit} cannot be read.`);

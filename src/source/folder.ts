@@ -3,7 +3,7 @@ import { constants, type Dirent, readFileSync, realpathSync, statSync } from 'no
 import { lstat, open, readdir, readlink, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { ignoring, RegistryError } from '../model/errors.ts';
+import { ignoring, notFound, malformed } from '../model/errors.ts';
 import { blobId, type TreeEntry } from './git-format.ts';
 import { findPaths, listEntries, listOnce, type ListTree, fileTooLarge, lfsPointer, missing } from './lookup.ts';
 import type { Snapshot, SnapshotEntry, SnapshotFile } from './snapshot.ts';
@@ -29,9 +29,9 @@ export async function openFolder(
   limits: FolderLimits,
 ): Promise<{ snapshot: Snapshot; entry: string; root: string; isRepository: boolean }> {
   const real = await realpath(file).catch(orVanished);
-  if (real === null) throw new RegistryError('not_found', `There is no file ${file}.`);
+  if (real === null) throw notFound(`There is no file ${file}.`);
   if ((await stat(real)).isDirectory())
-    throw new RegistryError('malformed', `${file} is a folder. Give files, for example ${join(file, 'openapi.yaml')}.`);
+    throw malformed(`${file} is a folder. Give files, for example ${join(file, 'openapi.yaml')}.`);
   const tree = await workTreeOf(dirname(real));
   const root = tree ?? dirname(real);
   const entry = relative(root, real).split(sep).join('/');

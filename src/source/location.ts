@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { codeOf, RegistryError } from '../model/errors.ts';
+import { codeOf, type RegistryError, malformed, forbidden, unreachable } from '../model/errors.ts';
 import { assertNoCredential } from '../model/connection.ts';
 import { lookup as lookupAddress } from 'node:dns/promises';
 import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
@@ -45,26 +45,20 @@ const userGrammar = /^[a-z0-9_][a-z0-9_.-]*$/i;
  */
 export function parseLocation(text: string, reach: Reach): Location {
   if (/\p{Cc}/u.test(text) || !text.isWellFormed()) {
-    throw new RegistryError('malformed', 'A repository URL must not contain control characters.');
+    throw malformed('A repository URL must not contain control characters.');
   }
   if (text.startsWith('/') || /^file:/i.test(text)) return parseLocal(text, reach);
-  if (/\s/u.test(text)) throw new RegistryError('malformed', 'A repository URL must not contain spaces.');
+  if (/\s/u.test(text)) throw malformed('A repository URL must not contain spaces.');
   assertNoCredential(text);
   const scp = text.includes('://') ? null : scpForm.exec(text)?.groups;
   if (scp) return parseScp(text, { user: scp['user'], host: scp['host'] ?? '', path: scp['path'] ?? '' }, reach);
   const url = URL.parse(text);
   if (url === null) {
-    throw new RegistryError(
-      'malformed',
-      'The repository must be an https or ssh URL, or the absolute path of a folder.',
-    );
+    throw malformed('The repository must be an https or ssh URL, or the absolute path of a folder.');
   }
   const kind = url.protocol.slice(0, -1);
   if (kind !== 'https' && kind !== 'http' && kind !== 'ssh') {
-    throw new RegistryError(
-      'forbidden',
-      `Use an https or ssh URL for the repository, not ${JSON.stringify(url.protocol)}.`,
-    );
+    throw forbidden(`Use an https or ssh URL for the repository, not ${JSON.stringify(url.protocol)}.`);
   }
   const host = url.hostname.toLowerCase();
   if (!hostGrammar.test(host) || (url.username !== '' && !userGrammar.test(url.username))) throw badHost();
@@ -76,15 +70,12 @@ export function parseLocation(text: string, reach: Reach): Location {
 
 function parseLocal(text: string, { allowLocalRepositories }: Reach): Location {
   if (!allowLocalRepositories) {
-    throw new RegistryError(
-      'forbidden',
-      'Local repositories are not allowed. Set sync.allowLocalRepositories to allow them.',
-    );
+    throw forbidden('Local repositories are not allowed. Set sync.allowLocalRepositories to allow them.');
   }
   if (text.startsWith('/')) return { kind: 'local', url: text };
   const url = URL.parse(text);
   if (url === null || url.host !== '' || /%(?:2f|00)/i.test(url.pathname)) {
-    throw new RegistryError('malformed', 'Write the file URL of a repository as file:///absolute/path.');
+    throw malformed('Write the file URL of a repository as file:///absolute/path.');
   }
   return { kind: 'local', url: fileURLToPath(url) };
 }
@@ -97,7 +88,7 @@ interface Scp {
 
 function parseScp(text: string, { user, host, path }: Scp, reach: Reach): Location {
   if (path.startsWith(':')) {
-    throw new RegistryError('forbidden', `Use an https or ssh URL for the repository, not "${host}::".`);
+    throw forbidden(`Use an https or ssh URL for the repository, not "${host}::".`);
   }
   const name = host.toLowerCase();
   if (!hostGrammar.test(name) || path.startsWith('-') || (user !== undefined && !userGrammar.test(user))) {
@@ -118,14 +109,10 @@ function reachable(
   const scheme = kind === 'http' ? 'http://' : '';
   const isListed = hosts?.some((entry) => names.some((name) => entry.toLowerCase() === scheme + name)) ?? false;
   if (kind === 'http' && !isListed) {
-    throw new RegistryError(
-      'forbidden',
-      `${url} is not encrypted. Use https, or add "http://${bracketed}:${port}" to sync.hosts.`,
-    );
+    throw forbidden(`${url} is not encrypted. Use https, or add "http://${bracketed}:${port}" to sync.hosts.`);
   }
   if (hosts !== null && !isListed) {
-    throw new RegistryError(
-      'forbidden',
+    throw forbidden(
       `The host ${isDefault ? bracketed : `${bracketed}:${port}`} is not allowed. To allow it, add it to sync.hosts.`,
     );
   }
@@ -133,7 +120,7 @@ function reachable(
 }
 
 function badHost(): RegistryError {
-  return new RegistryError('malformed', 'The repository URL has an invalid host or user name.');
+  return malformed('The repository URL has an invalid host or user name.');
 }
 
 /** Resolves a host name to addresses, like `getaddrinfo`. Rejects when it has none. */
@@ -199,10 +186,7 @@ export async function resolveHost(
   const absent = (cause: unknown): string[] => (isProxied ? [] : unresolved(host, url, cause));
   const addresses = isIP(host) ? [host] : await find(host).catch(absent);
   if (!isListed && !addresses.every(isPublicAddress)) {
-    throw new RegistryError(
-      'forbidden',
-      `${host} has a private network address. To allow it, add the host to sync.hosts.`,
-    );
+    throw forbidden(`${host} has a private network address. To allow it, add the host to sync.hosts.`);
   }
   return addresses;
 }
@@ -218,8 +202,7 @@ export function lookupAmong(addresses: readonly string[]): LookupFunction {
 
 function unresolved(host: string, url: string, cause: unknown): never {
   const isAbsent = codeOf(cause) === 'ENOTFOUND';
-  throw new RegistryError(
-    'unreachable',
+  throw unreachable(
     isAbsent
       ? `There is no host named ${host} (repository ${url}). Check the spelling of the URL.`
       : `The name server did not answer for ${host} (repository ${url}).`,

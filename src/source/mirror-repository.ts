@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { digestOf, hexOf } from '../model/digest.ts';
-import { RegistryError, ignoring, isRegistryError } from '../model/errors.ts';
+import { ignoring, isRegistryError, unreachable, type RegistryError, refused } from '../model/errors.ts';
 import { fetchInto, indexPack, type FetchRequest } from './git-fetch.ts';
 import { hasCommit, type GitObjects } from './git-objects.ts';
 import { createBareRepository, isComplete, packBytes, withScratch, type Base, type ScratchOptions } from './scratch.ts';
@@ -233,13 +233,13 @@ function isBaseBroken(stderr: string): boolean {
 export function notProvided(url: string, commits: readonly string[]): RegistryError {
   const [what, gone] =
     commits.length === 1 ? ['commit', 'it is no longer in the repository'] : ['commits', 'a branch has moved on'];
-  return new RegistryError('unreachable', `${url} does not provide ${what} ${commits.join(' and ')}: ${gone}.`);
+  return unreachable(`${url} does not provide ${what} ${commits.join(' and ')}: ${gone}.`);
 }
 
 /** The error for a repository whose history is cut off. */
 export function cutOff(url: string): RegistryError {
   const advice = 'Follow the repository that it was cloned from, or complete it with `git fetch --unshallow`.';
-  return new RegistryError('refused', `${url} is a shallow clone: its history is cut off. ${advice}`);
+  return refused(`${url} is a shallow clone: its history is cut off. ${advice}`);
 }
 
 function linesOf(ids: readonly string[]): string {

@@ -1,5 +1,5 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
-import { RegistryError } from '../model/errors.ts';
+import { type RegistryError, malformed, unreachable } from '../model/errors.ts';
 import { knownParents, traceAncestry } from './history.ts';
 import { isRefName } from './git-names.ts';
 import { bringBlobs, bringCommits, bringHistory, type Bringing } from './bring.ts';
@@ -94,7 +94,7 @@ export function openSource(options: SourceOptions): Source {
     const call = begin(remote, signal);
     const { url } = call.location;
     const { ref } = remote;
-    if (!isRefName(ref)) throw new RegistryError('malformed', forbiddenRef(ref));
+    if (!isRefName(ref)) throw malformed(forbiddenRef(ref));
     return { repository: url, mirror: createMirror(url, mirrors), call };
   }
 
@@ -136,7 +136,7 @@ export function openSource(options: SourceOptions): Source {
 
     async merge(remote, commit, head, signal) {
       [commit, head.commit].forEach(assertId);
-      if (!isRefName(head.ref)) throw new RegistryError('malformed', forbiddenRef(head.ref));
+      if (!isRefName(head.ref)) throw malformed(forbiddenRef(head.ref));
       const bringing = beginIn(remote, signal);
       const opened = (target: FetchTarget) => open(remote, bringing, target, signal);
       return mergeCommits(bringing, { commit, ref: remote.ref }, head, { mirrors, limits, open: opened });
@@ -163,12 +163,12 @@ const isId = /^[0-9a-f]{40}$/;
 
 function assertId(id: string): void {
   if (!isId.test(id)) {
-    throw new RegistryError('malformed', 'The id of a commit or blob must be 40 hexadecimal digits.');
+    throw malformed('The id of a commit or blob must be 40 hexadecimal digits.');
   }
 }
 
 function tooSlow(url: string, seconds: number): RegistryError {
-  return new RegistryError('unreachable', `${url} did not answer within ${seconds} seconds. Stele retries later.`);
+  return unreachable(`${url} did not answer within ${seconds} seconds. Stele retries later.`);
 }
 
 /** Asks a remote for the commit of a ref. `folder` is the working directory of git. */

@@ -1,7 +1,7 @@
 import { posix, join } from 'node:path';
 import { simpleGit } from 'simple-git';
 import { withoutCredential } from '../model/connection.ts';
-import { RegistryError } from '../model/errors.ts';
+import { notFound } from '../model/errors.ts';
 import { maxEntries, type FolderLimits, createFolderSnapshot, idOf, workTreeOf } from './folder.ts';
 import { findPaths, listEntries, listOnce, fileTooLarge, lfsPointer } from './lookup.ts';
 import type { Snapshot, SnapshotFile, SnapshotEntry } from './snapshot.ts';
@@ -22,7 +22,7 @@ export async function openRevision(
   const [revision, path] = [text.slice(0, colon), text.slice(colon + 1)];
   const git = simpleGit(folder);
   const commit = await git.revparse(['--verify', '--end-of-options', `${revision}^{commit}`]).catch((cause: Error) => {
-    throw new RegistryError('not_found', `git does not know ${JSON.stringify(revision)} here: ${cause.message.trim()}`);
+    throw notFound(`git does not know ${JSON.stringify(revision)} here: ${cause.message.trim()}`);
   });
   const isBelow = /^\.\.?\//.test(path);
   const entry = isBelow ? posix.join(await git.revparse(['--show-prefix']), path) : path;

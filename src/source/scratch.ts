@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { RegistryError } from '../model/errors.ts';
+import { unavailable } from '../model/errors.ts';
 
 /** Commits to fetch on top of. Their objects are in another repository's `objects` folder. */
 export interface Base {
@@ -52,7 +52,7 @@ export async function withScratch<T>(
     return await work(repository);
   } catch (error) {
     if (existsSync(repository)) throw error;
-    throw new RegistryError('unavailable', 'The cache folder was deleted during a fetch. Try again.');
+    throw unavailable('The cache folder was deleted during a fetch. Try again.');
   } finally {
     await rm(repository, { recursive: true, force: true, maxRetries: 3 });
   }

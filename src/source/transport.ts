@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import type { ServerRef } from 'isomorphic-git';
 import { proxyFor, type Proxies } from '../model/proxy.ts';
 import type { Credential } from './source.ts';
-import { RegistryError } from '../model/errors.ts';
+import { type RegistryError, unreachable } from '../model/errors.ts';
 import { untilAborted } from '../scheduling/waiting.ts';
 import { runGit, type GitResult, explainFailure, isNoRepository, isRedirect } from './command.ts';
 import { resolveHost, type Lookup, type Location } from './location.ts';
@@ -156,15 +156,15 @@ export async function createTransport(options: TransportOptions) {
 /** Only a folder is allowed. Git would also read a bundle file. */
 async function assertFolder(path: string): Promise<void> {
   const status = await stat(path).catch(() => null);
-  if (status?.isDirectory() !== true) throw new RegistryError('unreachable', `There is no folder at ${path}.`);
+  if (status?.isDirectory() !== true) throw unreachable(`There is no folder at ${path}.`);
 }
 
 function assertFits({ kind, url }: Location, credential: Credential): void {
   if (kind === 'ssh' && credential.kind === 'token') {
-    throw new RegistryError('unreachable', `${url} uses ssh, but its credential is a token. Use an ssh key.`);
+    throw unreachable(`${url} uses ssh, but its credential is a token. Use an ssh key.`);
   }
   if ((kind === 'https' || kind === 'http') && credential.kind === 'ssh') {
-    throw new RegistryError('unreachable', `${url} uses ${kind}, but its credential is an ssh key. Use a token.`);
+    throw unreachable(`${url} uses ${kind}, but its credential is an ssh key. Use a token.`);
   }
 }
 
@@ -179,8 +179,7 @@ function redirectedUrl(to: URL, from: string): string | null {
 
 function redirected(from: string, to: URL | null): RegistryError {
   const where = to === null ? 'elsewhere' : `to ${to.origin}${to.pathname.replace(/\/info\/refs$/, '')}`.slice(0, 300);
-  return new RegistryError(
-    'unreachable',
+  return unreachable(
     `${from} redirects ${where}. Redirects to another place are not followed. If that is the repository, use its URL.`,
   );
 }

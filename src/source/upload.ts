@@ -1,4 +1,4 @@
-import { RegistryError } from '../model/errors.ts';
+import { malformed } from '../model/errors.ts';
 import { blobId } from './git-format.ts';
 import type { Snapshot } from './snapshot.ts';
 import { isPlainPath, nearestName } from './git-names.ts';
@@ -17,10 +17,7 @@ export function createUpload(
   const paths = [...files.keys()].toSorted();
   const outside = paths.find((each) => !isPlainPath(each));
   if (outside !== undefined)
-    throw new RegistryError(
-      'malformed',
-      `${JSON.stringify(outside)} is not the path of a file. Use one such as "apis/pay.yaml".`,
-    );
+    throw malformed(`${JSON.stringify(outside)} is not the path of a file. Use one such as "apis/pay.yaml".`);
   return {
     origin: { repository: null, commit: null },
     committedAt: null,

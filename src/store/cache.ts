@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { codeOf, ignoring, RegistryError } from '../model/errors.ts';
+import { codeOf, ignoring, unavailable } from '../model/errors.ts';
 import { fileMode, folderMode } from './files.ts';
 
 /**
@@ -45,9 +45,7 @@ export function openFolderCache(folder: string, { sizeLimit = 2 ** 31 }: { sizeL
       } catch (error) {
         await rm(temporary, { force: true }).catch(() => undefined);
         if (!isFull(error))
-          throw new RegistryError('unavailable', 'The cache folder is not writable. Check its permissions.', {
-            cause: error,
-          });
+          throw unavailable('The cache folder is not writable. Check its permissions.', { cause: error });
       }
       sinceSweep += bytes.byteLength;
       if (sinceSweep > sizeLimit / 8) {

@@ -1,4 +1,4 @@
-import { RegistryError } from '../model/errors.ts';
+import { type RegistryError, conflict } from '../model/errors.ts';
 import type { Bucket } from './bucket.ts';
 import { listLogs } from './log/check-log.ts';
 import { entryAfter, entryKey, readEntry, type SealedEntry } from './log/entry.ts';
@@ -44,7 +44,7 @@ function isOther(log: string, reached: number, tip: number): RegistryError {
     reached > tip
       ? `The copy has ${reached} entries of the log ${log}, and the store only ${tip}: the store lost its newest entries, or the copy is of another store.`
       : `Entry ${reached} of the log ${log} is another one in the copy: the copy is of another store.`;
-  return new RegistryError('conflict', `${message} Use an empty folder.`);
+  return conflict(`${message} Use an empty folder.`);
 }
 
 export interface LogCopy {
@@ -103,8 +103,7 @@ async function copyEntry(into: Bucket, key: string, bytes: Uint8Array, { copied 
     return true;
   }
   if (await isThere(into, key, bytes)) return false;
-  throw new RegistryError(
-    'conflict',
+  throw conflict(
     `The copy has another entry at ${key}. It is damaged, or of another store: check the copy with \`stele fsck --data\`.`,
   );
 }

@@ -1,6 +1,6 @@
 import type { Dirent } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { RegistryError, codeOf, ignoring, isRegistryError } from '../model/errors.ts';
+import { codeOf, ignoring, isRegistryError, RegistryError, unavailable } from '../model/errors.ts';
 import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { isTaken, processSpace } from './process.ts';
@@ -58,7 +58,7 @@ export async function assertOwn(...folders: string[]): Promise<void> {
     if (uid === 0) return;
     if (uid === undefined) continue;
     const message = `${folder} belongs to another user (${uid}), whose server could not read what root writes there.`;
-    throw new RegistryError('unavailable', `${message} Run this as that user, with sudo -u '#${uid}'.`);
+    throw unavailable(`${message} Run this as that user, with sudo -u '#${uid}'.`);
   }
 }
 
@@ -89,7 +89,7 @@ function whyNotWritten(cause: unknown): string | null {
 export function refuseWrite(cause: unknown): never {
   const reason = isRegistryError(cause) ? null : whyNotWritten(cause);
   if (reason === null) throw cause;
-  throw new RegistryError('unavailable', `${reason}; nothing was written.`, { cause, retryAfter: 5 });
+  throw unavailable(`${reason}; nothing was written.`, { cause, retryAfter: 5 });
 }
 
 /**
@@ -104,14 +104,14 @@ export function notConfirmed(cause: unknown): RegistryError {
 /** Returns the error for a store that is not writable. */
 export function notWritable(cause: unknown): RegistryError {
   const reason = whyNotWritten(cause) ?? 'The disk of the store does not confirm writes';
-  return new RegistryError('unavailable', `${reason}.`, { cause, retryAfter: 5 });
+  return unavailable(`${reason}.`, { cause, retryAfter: 5 });
 }
 
 /** For `catch` after a read: throws `unavailable` for a known reason, else the error itself. */
 export function refuseRead(cause: unknown): never {
   const reason = faults.get(codeOf(cause));
   if (reason === undefined) throw cause;
-  throw new RegistryError('unavailable', `The store cannot be read: ${reason}.`, { cause, retryAfter: 5 });
+  throw unavailable(`The store cannot be read: ${reason}.`, { cause, retryAfter: 5 });
 }
 
 /**
@@ -125,7 +125,7 @@ export function refuseFolder(path: string): (cause: unknown) => never {
     const isInTheWay = code === 'ENOTDIR' || code === 'EEXIST';
     const own = isInTheWay ? 'a file is in its place' : code === 'ENOENT' ? 'a folder cannot be created there' : null;
     const reason = own ?? faults.get(code) ?? (cause as Error).message;
-    throw new RegistryError('unavailable', `${path} cannot be the data folder: ${reason}.`, { cause });
+    throw unavailable(`${path} cannot be the data folder: ${reason}.`, { cause });
   };
 }
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { RegistryError } from '../model/errors.ts';
+import { type RegistryError, unavailable, conflict } from '../model/errors.ts';
 import { encodeJson, parseJson } from '../model/json.ts';
 import type { Bucket } from './bucket.ts';
 
@@ -24,7 +24,7 @@ export async function assertFormat(bucket: Bucket): Promise<void> {
   if ((await bucket.get(incomplete)) !== null) {
     const message =
       'The store is an incomplete copy: a backup, a restore or a migration into it did not end. Run `stele backup`, `stele restore` or `stele migrate` again.';
-    throw new RegistryError('unavailable', message);
+    throw unavailable(message);
   }
   await writeFormat(bucket);
 }
@@ -61,18 +61,14 @@ export async function beginCopy(bucket: Bucket, until: readonly object[] = []): 
   const stopped = await readBegun(bucket);
   if (stopped !== null) {
     if (isDeepStrictEqual(stopped.until ?? [], until)) return;
-    throw new RegistryError(
-      'conflict',
+    throw conflict(
       'The target holds a part of a restore to another point, which may reach further. Use the same --to as before, or an empty folder or bucket.',
     );
   }
   for (const folder of ['refs/', ...folders]) {
     const [found] = await bucket.list(folder, { limit: 1 });
     if (found !== undefined) {
-      throw new RegistryError(
-        'conflict',
-        'The target is not empty, and it is not a store. Choose an empty folder or bucket.',
-      );
+      throw conflict('The target is not empty, and it is not a store. Choose an empty folder or bucket.');
     }
   }
   await bucket.putIfAbsent(incomplete, encodeJson((until.length === 0 ? {} : { until }) satisfies Begun));
@@ -111,5 +107,5 @@ async function writeFormat(bucket: Bucket): Promise<void> {
 
 function unknownFormat(format: string): RegistryError {
   const message = `The store has format ${format}; this version of Stele reads format ${current}. Use the version of Stele that wrote it, or point Stele to an empty folder and sync again: the same commits give the same digests.`;
-  return new RegistryError('unavailable', message);
+  return unavailable(message);
 }

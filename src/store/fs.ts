@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import * as nodeFiles from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { codeOf, ignoring, RegistryError } from '../model/errors.ts';
+import { codeOf, ignoring, unavailable } from '../model/errors.ts';
 import { assertKey, isKey, type Bucket } from './bucket.ts';
 import { createConfirm, syncFolder, withOpen } from './confirm.ts';
 import {
@@ -48,7 +48,7 @@ export async function openFsBucket(path: string, { files = nodeFiles }: { files?
   /** Tells an absent key from a missing folder, such as an unmounted disk. */
   async function assertThere(): Promise<void> {
     await files.access(temporary).catch((cause: unknown) => {
-      throw new RegistryError('unavailable', 'The folder of the store is missing.', { cause, retryAfter: 5 });
+      throw unavailable('The folder of the store is missing.', { cause, retryAfter: 5 });
     });
   }
 

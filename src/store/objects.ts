@@ -2,7 +2,7 @@ import { digestOf, isDigest, type Digest, hexOf } from '../model/digest.ts';
 import { parseJson } from '../model/json.ts';
 import { digestInTurns, digestOnce } from './digest-in-turns.ts';
 import { LRUCache } from 'lru-cache';
-import { isRegistryError, RegistryError } from '../model/errors.ts';
+import { isRegistryError, RegistryError, unavailable } from '../model/errors.ts';
 import { listAll, type Bucket } from './bucket.ts';
 
 /** How large pieces may be that are kept in a pack, in bytes: each, and all of them. */
@@ -297,7 +297,7 @@ function damaged(digest: Digest): RegistryError {
 
 function notStored(cause: unknown): RegistryError {
   const message = 'The store rejected the write; nothing was published. Try again.';
-  return new RegistryError('unavailable', message, { cause, retryAfter: 1 });
+  return unavailable(message, { cause, retryAfter: 1 });
 }
 
 /** Where garbage collection keeps the bytes of a key until nobody can need them any more. */

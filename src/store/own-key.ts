@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { codeOf, ignoring, RegistryError } from '../model/errors.ts';
+import { codeOf, ignoring, RegistryError, unavailable } from '../model/errors.ts';
 import { fileMode, folderMode } from './files.ts';
 
 /** See `createOwnKey`. */
@@ -21,7 +21,7 @@ export function createOwnKey(folder: string, name: '.secret-key' | '.log-key') {
       return (cachedKey ??= readFileSync(path, 'utf8').trim());
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return null;
-      throw new RegistryError('unavailable', `The key ${path} cannot be read.`, { cause: error });
+      throw unavailable(`The key ${path} cannot be read.`, { cause: error });
     }
   }
 
@@ -57,7 +57,7 @@ export function createOwnKey(folder: string, name: '.secret-key' | '.log-key') {
         if (read() === null) write();
       } catch (error) {
         if (error instanceof RegistryError) throw error;
-        throw new RegistryError('unavailable', `The key ${path} cannot be written.`, { cause: error });
+        throw unavailable(`The key ${path} cannot be written.`, { cause: error });
       }
       return read()!;
     },

@@ -1,4 +1,4 @@
-import { RegistryError } from '../model/errors.ts';
+import { RegistryError, unavailable } from '../model/errors.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createHash } from 'node:crypto';
 import { addAbortSignal, type Readable } from 'node:stream';
@@ -72,7 +72,7 @@ function reasonOf(error: unknown): string {
 /** Returns the error for a write that certainly did not happen. */
 function notWritten(cause: unknown): RegistryError {
   const message = `The store is not writable: ${reasonOf(cause)}; nothing was written.`;
-  return new RegistryError('unavailable', message, { cause, retryAfter: 5 });
+  return unavailable(message, { cause, retryAfter: 5 });
 }
 
 /** Returns the error for a write whose outcome could not be read back. */
@@ -83,7 +83,7 @@ function notConfirmed(cause: unknown): RegistryError {
 
 /** Returns the error for a failed read. */
 export function notReadable(cause: unknown): RegistryError {
-  return new RegistryError('unavailable', `The store cannot be read: ${reasonOf(cause)}.`, { cause, retryAfter: 5 });
+  return unavailable(`The store cannot be read: ${reasonOf(cause)}.`, { cause, retryAfter: 5 });
 }
 
 /** How long requests may take and how often they are tried. Times in milliseconds. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { RegistryError, isRegistryError } from '../model/errors.ts';
+import { isRegistryError, type RegistryError, unavailable } from '../model/errors.ts';
 import { type S3Objects, usualPatience, type Patience, createS3Objects, notReadable } from './s3-objects.ts';
 import { S3Client } from '@aws-sdk/client-s3';
 import { noProxies, proxyFor, type Proxies } from '../model/proxy.ts';
@@ -47,7 +47,7 @@ async function assertRefused(objects: S3Objects, key: string): Promise<void> {
 
 function lie(detail: string): RegistryError {
   const message = `This S3 store cannot be used: ${detail}. Stele needs writes with If-None-Match (a conditional PUT) that hold for all writers. Use a store that has them, such as Amazon S3, Ceph or MinIO.`;
-  return new RegistryError('unavailable', message);
+  return unavailable(message);
 }
 
 /** Where an S3 bucket is. */
@@ -100,7 +100,7 @@ export async function openObjects(settings: S3Settings, patience: Patience = usu
     requestHandler: { connectionTimeout: 3000, httpAgent: agent, httpsAgent: agent },
   });
   await client.config.region().catch((cause: unknown) => {
-    throw new RegistryError('unavailable', 'The store has no region. Set store.region, or AWS_REGION.', { cause });
+    throw unavailable('The store has no region. Set store.region, or AWS_REGION.', { cause });
   });
   return createS3Objects(client, bucket, prefix === '' ? '' : `${prefix}/`, patience);
 }
@@ -161,7 +161,7 @@ export function createS3Bucket(objects: S3Objects, monotonic = (): number => per
         await objects.delete(key);
       } catch (error) {
         if (isRegistryError(error, 'unavailable')) throw error;
-        throw new RegistryError('unavailable', 'The store does not confirm writes.', { cause: error, retryAfter: 5 });
+        throw unavailable('The store does not confirm writes.', { cause: error, retryAfter: 5 });
       }
     },
   };

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { decodeJson, encodeJson, parseJson } from '../model/json.ts';
-import { RegistryError } from '../model/errors.ts';
+import { conflict } from '../model/errors.ts';
 import { assertKey, listAll, type Bucket, putOwn } from './bucket.ts';
 import { createInOrder } from '../scheduling/turns.ts';
 import {
@@ -172,7 +172,7 @@ export function createWork(
           return stored;
         }
         const message = 'Too many concurrent changes to the same record; nothing was changed. Try again.';
-        throw new RegistryError('conflict', message, { retryAfter: 1, cause: new Error(name) });
+        throw conflict(message, { retryAfter: 1, cause: new Error(name) });
       });
     },
 

@@ -12,7 +12,7 @@ import {
   type DocumentState,
   type Repository,
 } from '../model/connection.ts';
-import { RegistryError } from '../model/errors.ts';
+import { malformed, conflict, notFound } from '../model/errors.ts';
 import type { Resource } from '../model/resource.ts';
 import type { SiteConnection, SiteCoordinate } from '../sites/model/documentation-site.ts';
 import type { Generation } from '../store/records.ts';
@@ -54,10 +54,10 @@ export async function connectRecord<N extends Name>(
   const [path, example] = 'path' in given ? [given.path, 'apis/pay.yaml'] : [place.folder!, 'docs'];
   if (!isPlainPath(path) && !(path === '' && of.type === 'sites')) {
     const message = `${JSON.stringify(path)} is not a valid path. Use one relative to the repository, such as ${example}.`;
-    throw new RegistryError('malformed', message);
+    throw malformed(message);
   }
   if (branch !== null && !isBranchName(branch)) {
-    throw new RegistryError('malformed', `${JSON.stringify(branch)} is not a valid branch name.`);
+    throw malformed(`${JSON.stringify(branch)} is not a valid branch name.`);
   }
   if (credential !== null) assertCredential(config, of.org, credential, location);
   const wanted = { ...given, ...place, repository: location.url };
@@ -88,8 +88,7 @@ async function knownFolder(
   const followed = (await refs.all<Repository>(`repositories/${org}/`)).map(({ value }) => value);
   const known = was !== null && isNamed(was.repository) ? [was.repository] : followed.map(({ url }) => url);
   const [url, another] = new Set(known.filter(isNamed));
-  if (another !== undefined)
-    throw new RegistryError('conflict', `${org} follows several folders called ${name}. Write its whole path.`);
+  if (another !== undefined) throw conflict(`${org} follows several folders called ${name}. Write its whole path.`);
   if (url === undefined) return null;
   const isSame = isSamePlace(was, { ...given, repository: url });
   const isFound = (each: Repository) => 'path' in given && documentAt(each, given.path) !== null;
@@ -114,7 +113,7 @@ export async function disconnectRecord<N extends Name>(
   guard: GuardOf<RecordOf<N>> | null = null,
 ): Promise<void> {
   await updateRecord(registry, of, author, guard, (current) => {
-    if (current.connection === null) throw new RegistryError('not_found', `${formatCoordinate(of)} has no connection.`);
+    if (current.connection === null) throw notFound(`${formatCoordinate(of)} has no connection.`);
     return { next: { ...current, connection: null }, action: 'disconnect' };
   });
 }
@@ -125,7 +124,7 @@ export async function disconnectRecord<N extends Name>(
  */
 export async function relinkResource(registry: Registry, coordinate: Coordinate, author: Author): Promise<void> {
   const connection = (await findResource(registry, coordinate))?.connection;
-  if (!connection) throw new RegistryError('not_found', `${formatCoordinate(coordinate)} has no connection.`);
+  if (!connection) throw notFound(`${formatCoordinate(coordinate)} has no connection.`);
   await followFor(registry, coordinate, connection, author);
 }
 
@@ -211,8 +210,5 @@ export function assertCredential(config: Config, org: string, name: string, loca
     return isOurs && configured.host === location.host && configured.port === location.port;
   };
   if (mayUseCredential(config, org, name) && (uses.length === 0 || uses.some(isUsedHere))) return;
-  throw new RegistryError(
-    'malformed',
-    `The configuration has no credential ${JSON.stringify(name)} for this organization and host.`,
-  );
+  throw malformed(`The configuration has no credential ${JSON.stringify(name)} for this organization and host.`);
 }

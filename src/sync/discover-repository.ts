@@ -1,7 +1,7 @@
 import { connectedResources } from '../plan/plan.ts';
 import { planDocuments, type Plan } from '../plan/discover.ts';
 import { repositoryId, repositoryRef, unread, type Repository } from '../model/connection.ts';
-import { RegistryError } from '../model/errors.ts';
+import { notFound, refused } from '../model/errors.ts';
 import { gateSettingsOf, type GateSettings } from '../model/gate.ts';
 import { formatProblem, type Report } from '../model/problem.ts';
 import type { Planned } from '../plan/planned.ts';
@@ -28,10 +28,10 @@ export async function discoverRepository(
   const repository: Repository = { ...unread, ...recorded?.value, ...wanted };
   const remote = await remoteOf(registry, repository);
   const tip = await registry.source.tip(remote, signal);
-  if (!tip.found) throw new RegistryError('not_found', tip.detail);
+  if (!tip.found) throw notFound(tip.detail);
   const snapshot = await registry.source.snapshot(remote, tip.commit, signal);
   if (discover !== '' && !(await snapshot.entries()).some(({ path }) => path.startsWith(`${discover}/`)))
-    throw new RegistryError('not_found', `${url} has no folder ${discover} at ${tip.commit.slice(0, 12)}.`);
+    throw notFound(`${url} has no folder ${discover} at ${tip.commit.slice(0, 12)}.`);
   const published = new Set((await connectedResources(registry, repository)).map(({ connection }) => connection.path));
   return { commit: tip.commit, plan: await planDocuments({ registry, repository, snapshot, signal }, published) };
 }
@@ -57,7 +57,7 @@ export async function candidatesIn(
 ): Promise<{ candidates: Candidate[]; report: Report }> {
   const repository = { ...unread, org, url: '', branch: null, credential: null, discover: '' };
   const { documents, isRefused, settings } = await planDocuments({ registry, repository, snapshot });
-  if (isRefused) throw new RegistryError('refused', settings.report.problems.map(formatProblem).join('\n'));
+  if (isRefused) throw refused(settings.report.problems.map(formatProblem).join('\n'));
   return { candidates: documents.map((planned) => candidateOf(registry, snapshot, planned)), report: settings.report };
 }
 

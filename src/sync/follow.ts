@@ -8,7 +8,7 @@ import {
   type Repository,
   assertNoCredential,
 } from '../model/connection.ts';
-import { RegistryError } from '../model/errors.ts';
+import { malformed, notFound, conflict } from '../model/errors.ts';
 import { defaultsOf } from '../registry/gate/policy.ts';
 import type { Author, Registry } from '../registry/registry.ts';
 import { isBranchName, plainFolder } from '../source/git-names.ts';
@@ -126,7 +126,7 @@ export async function followGiven(
   const { allowLocalRepositories } = config.sync;
   const location = parseLocation(repository, { allowLocalRepositories, hosts: allowedHosts(config) });
   if (branch !== null && !isBranchName(branch)) {
-    throw new RegistryError('malformed', `${JSON.stringify(branch)} is not a valid branch name.`);
+    throw malformed(`${JSON.stringify(branch)} is not a valid branch name.`);
   }
   if (credential !== null) assertCredential(config, org, credential, location);
   const { url } = location;
@@ -144,13 +144,12 @@ export async function followGiven(
  */
 export async function unfollow(registry: Registry, org: string, id: string, author: Author): Promise<void> {
   await registry.refs.update<Repository>(repositoryRef(org, id), (current) => {
-    if (current === null || isUnfollowed(current.value))
-      throw new RegistryError('not_found', 'This repository is not followed.');
+    if (current === null || isUnfollowed(current.value)) throw notFound('This repository is not followed.');
     const { value } = current;
     assertNotConfigured(registry.config, org, value);
     if (value.owner !== undefined) {
       const message = "The configuration follows this repository's owner. Exclude the repository there.";
-      throw new RegistryError('conflict', message);
+      throw conflict(message);
     }
     const gone = 'The repository is not followed any more. Published versions stay.';
     const left = { ...value, configured: undefined, discover: null, gone, since: registry.now().toISOString() };
@@ -188,7 +187,7 @@ function assertNotConfigured(
   repository: Pick<Repository, 'url' | 'branch' | 'formerId'>,
 ): void {
   if (isConfigured(config, org, repository))
-    throw new RegistryError('conflict', 'The configuration follows this repository. Change it there.');
+    throw conflict('The configuration follows this repository. Change it there.');
 }
 
 /** Every followed repository, of all organizations. Records that a rename left behind are not among them. */

@@ -1,5 +1,5 @@
 import { trustedCommit, type Repository } from '../model/connection.ts';
-import { isRegistryError, RegistryError } from '../model/errors.ts';
+import { isRegistryError, conflict } from '../model/errors.ts';
 import type { Registry } from '../registry/registry.ts';
 import { remoteOf } from '../registry/remote.ts';
 
@@ -60,7 +60,7 @@ export async function judgeCommit(
  */
 export async function assertAccepted(registry: Registry, repository: Repository, signal: AbortSignal): Promise<void> {
   const tip = await registry.source.tip(await remoteOf(registry, repository), signal);
-  if (!tip.found) throw new RegistryError('conflict', tip.detail);
+  if (!tip.found) throw conflict(tip.detail);
   const verdict = await judgeCommit(registry, repository, tip.commit, signal);
-  if (!verdict.isAccepted) throw new RegistryError('conflict', verdict.detail);
+  if (!verdict.isAccepted) throw conflict(verdict.detail);
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { RegistryError } from '../model/errors.ts';
+import { unavailable } from '../model/errors.ts';
 import type { Registry } from '../registry/registry.ts';
 import { beginWork, mayWork, type Worker } from '../store/process.ts';
 import type { UpdateOptions } from '../store/records.ts';
@@ -102,7 +102,7 @@ async function holding<T>(
   const lost = new AbortController();
   const renew = async (): Promise<void> => {
     if ((await take(registry, ref, seeker)) !== null) return;
-    lost.abort(new RegistryError('unavailable', 'Another process took over this work. The next run continues it.'));
+    lost.abort(unavailable('Another process took over this work. The next run continues it.'));
   };
   const renewal = setInterval(() => {
     renew().catch((error: unknown) => registry.log('warn', 'lease not renewed', { ref, error: String(error) }));

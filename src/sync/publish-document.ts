@@ -2,7 +2,7 @@ import { anonymous } from '../model/access.ts';
 import type { Connection, Repository, RunDocument } from '../model/connection.ts';
 import { adviceIn, describeBlocking, firstBlocker, holdIn, outcomeIn } from '../model/problem.ts';
 import { formatCoordinate } from '../model/address.ts';
-import { isRegistryError, RegistryError, type ErrorCode } from '../model/errors.ts';
+import { isRegistryError, type ErrorCode, conflict } from '../model/errors.ts';
 import { fileOf, viewInWords } from '../model/artifact.ts';
 import { decodeJson } from '../model/json.ts';
 import { coordinateOf, nameOf, newestVersions, type Resource } from '../model/resource.ts';
@@ -154,7 +154,7 @@ export async function assertNoWayPast(
   const shown = existing?.connection?.view;
   if (shown && planned.view === undefined && planned.isFound && planned.listedAt === null) {
     const what = `${path} is published as ${name} ${viewInWords(shown)} only, and nothing in stele.yaml says so any more.`;
-    throw new RegistryError('conflict', `${what} List it there, or delete the resource.`);
+    throw conflict(`${what} List it there, or delete the resource.`);
   }
   for (const { file, resource: former } of ended) {
     if (nameOf(former) === name) continue;
@@ -165,7 +165,7 @@ export async function assertNoWayPast(
     const refuse = (why: string) => {
       const was = `${path} is ${isOfFile ? '' : 'what was '}published as ${nameOf(former)}, which requires approval`;
       const advice = `Keep the slug until it is approved, or have an administrator create and connect ${name}.`;
-      return new RegistryError('conflict', `${was}, and ${why}. ${advice}`);
+      return conflict(`${was}, and ${why}. ${advice}`);
     };
     const fresh = { ...coordinate, ruleset: planned.ruleset, ...gateSettingsOf(planned) };
     const own = await policyOf(registry, existing ?? fresh);

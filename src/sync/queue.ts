@@ -11,7 +11,7 @@ import {
   type Trigger,
 } from '../model/connection.ts';
 import { countOutcomes } from '../model/states.ts';
-import { isRegistryError, RegistryError } from '../model/errors.ts';
+import { isRegistryError, unavailable, notFound } from '../model/errors.ts';
 import type { Pull } from '../hosts/host.ts';
 import { inSpan, type Registry } from '../registry/registry.ts';
 import { createAlarms } from '../scheduling/waiting.ts';
@@ -123,7 +123,7 @@ export function createSyncQueue(
    * after the request, so it sees everything that the caller saw.
    */
   async function request(org: string, id: string, trigger: Trigger): Promise<Requested> {
-    if (stop.signal.aborted) throw new RegistryError('unavailable', 'The registry is shutting down.');
+    if (stop.signal.aborted) throw unavailable('The registry is shutting down.');
     const key = `${org}/${id}`;
     const requested = waiting.getOrInsertComputed(key, () => enqueue(org, id, trigger, key));
     requested.catch(() => waiting.delete(key));
@@ -167,7 +167,7 @@ export function createSyncQueue(
     settled: () => runs.onIdle(),
     /** Stops running syncs and rejects new ones. */
     async close(): Promise<void> {
-      stop.abort(new RegistryError('unavailable', 'The registry is shutting down.'));
+      stop.abort(unavailable('The registry is shutting down.'));
       alarms.close();
       await owners.close();
       await renames.close();
@@ -180,7 +180,7 @@ export function createSyncQueue(
 
 async function readRepository(registry: Registry, org: string, id: string): Promise<Repository> {
   const repository = (await registry.refs.read<Repository>(repositoryRef(org, id)))?.value;
-  if (!repository) throw new RegistryError('not_found', 'There is no such repository.');
+  if (!repository) throw notFound('There is no such repository.');
   return repository;
 }
 

@@ -4,7 +4,7 @@ import { Command, Option } from 'commander';
 import { readEnvironment } from '../../config/environment.ts';
 import { readUserDefaults } from '../../config/load-config.ts';
 import { formatCoordinate, type Coordinate } from '../../model/address.ts';
-import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { isRegistryError, type RegistryError, malformed } from '../../model/errors.ts';
 import { impactGroups } from '../../model/dependency.ts';
 import { createReport, type Report } from '../../model/problem.ts';
 import { fileOf } from '../../model/artifact.ts';
@@ -58,10 +58,9 @@ export function checkCommand(): Command {
       const options = command.optsWithGlobals<CheckOptions>();
       const { format, json } = options;
       const remote = options.registry ?? readUserDefaults().registry;
-      if (remote === undefined)
-        throw new RegistryError('malformed', 'Name a registry: --registry <url>. stele lint needs none.');
+      if (remote === undefined) throw malformed('Name a registry: --registry <url>. stele lint needs none.');
       const as = options.as === undefined ? null : requireCoordinate(options.as).coordinate;
-      if (as !== null && files.length !== 1) throw new RegistryError('malformed', 'Give one file with --as.');
+      if (as !== null && files.length !== 1) throw malformed('Give one file with --as.');
       const org = as?.org ?? options.org ?? (await organizationOfKey(remote, null).catch(explainNoOrganization));
       // An empty store: planning here needs only the files.
       const nowhere = { kind: 'fs', path: '' } as const;
@@ -89,12 +88,12 @@ function addReport(value: string, before: CheckOutput[] = []): CheckOutput[] {
   const format = lintFormats.find((each) => each === name);
   if (format !== undefined && file !== undefined) return [...before, { format, file }];
   const example = `Use a format (${lintFormats.join(', ')}) and a file, such as markdown=report.md.`;
-  throw new RegistryError('malformed', `${JSON.stringify(value)} is not a report. ${example}`);
+  throw malformed(`${JSON.stringify(value)} is not a report. ${example}`);
 }
 
 function explainNoOrganization(error: unknown): never {
   if (readEnvironment().key) throw error;
-  throw new RegistryError('malformed', 'Name the organization with --org, or set STELE_KEY to a key of it.');
+  throw malformed('Name the organization with --org, or set STELE_KEY to a key of it.');
 }
 
 async function checkFiles(
@@ -114,7 +113,7 @@ async function checkFiles(
   const named = files.map((file) => candidatesFor(all, root, file, as));
   const chosen = files.length === 0 ? all : named.flatMap((found) => (typeof found === 'string' ? [] : found));
   const unusable = named.filter((found) => typeof found === 'string');
-  const problem = unusable.length === 0 ? null : new RegistryError('malformed', unusable.join('\n'));
+  const problem = unusable.length === 0 ? null : malformed(unusable.join('\n'));
   const checkOne = async (
     about: Pick<Checked, 'path' | 'coordinate'>,
     coordinate: Coordinate,

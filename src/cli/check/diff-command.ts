@@ -14,7 +14,7 @@ import {
   type EnumVerdict,
   type Verdict,
 } from '../../model/comparison.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { notFound, RegistryError, refused } from '../../model/errors.ts';
 import { selectVersion, type Resource, type Version } from '../../model/resource.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { openFolder } from '../../source/folder.ts';
@@ -126,8 +126,7 @@ export async function compileOpened(
     compiler.compile(input, withoutRegistry(snapshot)),
   );
   adviseRepository(name, report, isRepository);
-  if (artifact === null)
-    throw new RegistryError('refused', `${name} is not a valid document:\n${formatReport(report)}`);
+  if (artifact === null) throw refused(`${name} is not a valid document:\n${formatReport(report)}`);
   const { publishedAs } = await import('../../registry/compare-versions.ts');
   const bytes = files[0]?.bytes;
   return { ...publishedAs(artifact), ...(bytes && { source: { path: entry, bytes } }) };
@@ -165,8 +164,7 @@ async function publishedDocument(registry: Registry, name: string): Promise<Name
   const resource = await findResource(registry, coordinate);
   const version = resource && selectVersion(resource, selector)?.version;
   const advice = '--registry <url> asks a registry.';
-  if (!resource || !version)
-    throw new RegistryError('not_found', `There is no version ${name} in the data folder. ${advice}`);
+  if (!resource || !version) throw notFound(`There is no version ${name} in the data folder. ${advice}`);
   if (version.status.state === 'withdrawn') throw new RegistryError('gone', `${name} was withdrawn.`);
   const document = await readPublished(registry, version);
   return { document, name: withVersion(name, version.label), published: { resource, version } };

@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { RegistryError } from '../../model/errors.ts';
+import { RegistryError, malformed, notFound, unreachable } from '../../model/errors.ts';
 import { requireCoordinate } from '../command-context.ts';
 import { keyFor, refuseUnreachable, requireRegistry } from '../registry-client.ts';
 import { createUpload } from '../../source/upload.ts';
@@ -31,7 +31,7 @@ export async function fetchDocument(
 ): Promise<{ snapshot: Snapshot; entry: string; address: string }> {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol))
-    throw new RegistryError('malformed', `${JSON.stringify(text)} is not the URL of a document.`);
+    throw malformed(`${JSON.stringify(text)} is not the URL of a document.`);
   const isTrusted = registry !== undefined && URL.parse(registry)?.origin === url.origin;
   const key = isTrusted ? keyFor(registry) : undefined;
   const headers = {
@@ -42,11 +42,8 @@ export async function fetchDocument(
     refuseUnreachable(url.origin),
   );
   if (response.status === 404 || response.status === 410)
-    throw new RegistryError(
-      'not_found',
-      `There is no document at ${text}. If it is private, set STELE_KEY and --registry.`,
-    );
-  if (!response.ok) throw new RegistryError('unreachable', `${text} returned status ${response.status}.`);
+    throw notFound(`There is no document at ${text}. If it is private, set STELE_KEY and --registry.`);
+  if (!response.ok) throw unreachable(`${text} returned status ${response.status}.`);
   const bytes = await readAnswerBody(response, limit, text);
   const address = response.headers.get('content-location') ?? response.url;
   return { ...alone(bytes), address };
@@ -70,7 +67,7 @@ export async function openDocument(file: string, limits: FolderLimits): ReturnTy
 export async function readAnswerBody(response: Response, limit: number, name: string): Promise<Buffer> {
   return readAtMost(response.body ?? [], limit, () => tooLarge(name, limit)).catch((cause: unknown) => {
     if (cause instanceof RegistryError) throw cause;
-    throw new RegistryError('unreachable', `${name} could not be read to its end.`, { cause });
+    throw unreachable(`${name} could not be read to its end.`, { cause });
   });
 }
 

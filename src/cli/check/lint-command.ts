@@ -15,7 +15,7 @@ import {
 import { complain, print, printJson, withProgress, formatReport, adviseRepository, seenFromHere } from '../output.ts';
 import { formatLint, lintFormats, type LintFormat } from './finding-formats.ts';
 import { posix } from 'node:path';
-import { RegistryError } from '../../model/errors.ts';
+import { refused } from '../../model/errors.ts';
 import { createPathGlob, isPathGlob } from '../../model/glob.ts';
 import type { Snapshot } from '../../source/snapshot.ts';
 import { digestOf } from '../../model/digest.ts';
@@ -117,8 +117,7 @@ async function settingsFor(
   );
   if (settingsFile === undefined) return null;
   const { settings, report } = await compiler.readSettings(settingsFile, limits);
-  if (settings === null)
-    throw new RegistryError('refused', `${settingsFile.path} is not valid:\n${formatReport(report)}`);
+  if (settings === null) throw refused(`${settingsFile.path} is not valid:\n${formatReport(report)}`);
   const path = posix.relative(posix.dirname(settingsFile.path), entry);
   const named = settings.resources.find((one) => !isPathGlob(one.path) && posix.normalize(one.path) === path);
   const matches = (one: SettingsResource) =>
@@ -173,7 +172,7 @@ async function read(
     : await openFolder(place, limits);
   const input = { type: 'rulesets', entry, validation: 'strict', ruleset: null, limits, code: { date: null } } as const;
   const { artifact, report } = await compiler.compile(input, withoutRegistry(snapshot));
-  if (artifact === null) throw new RegistryError('refused', `${name} is not a valid ruleset:\n${formatReport(report)}`);
+  if (artifact === null) throw refused(`${name} is not a valid ruleset:\n${formatReport(report)}`);
   const json = bytesIn(artifact, 'json');
   return { digest: digestOf(json), name, json: Buffer.from(json).toString() };
 }

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { existsSync } from 'node:fs';
 import { formatCoordinate, parseCoordinate, type Coordinate } from '../../model/address.ts';
-import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { isRegistryError, malformed, refused } from '../../model/errors.ts';
 import { describeBlocking, formatProblem, isBlocking } from '../../model/problem.ts';
 import { csvText } from '../../model/escape.ts';
 import type { Replayed, ReplayPage } from '../../registry/gate/replay.ts';
@@ -25,10 +25,7 @@ export function replayCommand(): Command {
       const { json, format } = command.optsWithGlobals<CommonOptions & { registry?: string; format: 'text' | 'csv' }>();
       const { coordinate, selector } = requireCoordinate(name);
       if (coordinate.type !== 'rulesets' || selector.kind !== 'latest')
-        throw new RegistryError(
-          'malformed',
-          `${name} is not a ruleset. Use a coordinate such as @acme/rulesets/style.`,
-        );
+        throw malformed(`${name} is not a ruleset. Use a coordinate such as @acme/rulesets/style.`);
       const version = existsSync(candidate) ? null : labelIn(candidate, coordinate);
       const result = await withProgress('Replaying', (say) =>
         withClient(command, coordinate.org, async (client) =>
@@ -54,7 +51,7 @@ function labelIn(candidate: string, ruleset: Coordinate): string {
   if (parsed?.selector.kind === 'version' && formatCoordinate(parsed.coordinate) === formatCoordinate(ruleset))
     return parsed.selector.version;
   const example = formatCoordinate(ruleset, { kind: 'version', version: '1.0.0' });
-  throw new RegistryError('malformed', `There is no file ${candidate}. Give a file, or a version such as ${example}.`);
+  throw malformed(`There is no file ${candidate}. Give a file, or a version such as ${example}.`);
 }
 
 /** What to send for a candidate: its version, or its file with those that it extends. */
@@ -69,7 +66,7 @@ async function bodyOf(
     readDocument(compiler, config, candidate, coordinate),
   );
   if (body !== null && !isBlocking(report)) return body;
-  throw new RegistryError('refused', describeBlocking(report), { problems: report.problems });
+  throw refused(describeBlocking(report), { problems: report.problems });
 }
 
 async function replay(

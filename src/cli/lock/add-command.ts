@@ -12,7 +12,7 @@ import {
 import { Command } from 'commander';
 import { readUserDefaults } from '../../config/load-config.ts';
 import type { Selector } from '../../model/address.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { malformed, refused } from '../../model/errors.ts';
 import { parseSemanticVersion } from '../../model/label.ts';
 import { pathFault, type LockedContract } from '../../model/lock.ts';
 import { nameOf } from '../../model/resource.ts';
@@ -52,18 +52,16 @@ async function add(lock: OpenLock, name: string, options: AddOptions): Promise<L
   const registry = registryFor(lock, options.registry);
   const earlier = lock.contracts.filter((each) => each.contract === contract && each.registry === registry);
   if (options.as === undefined && earlier.length > 1)
-    throw new RegistryError(
-      'malformed',
+    throw malformed(
       `${contract} is in contracts.lock more than once: ${earlier.map(({ path }) => path).join(', ')}. Name the file with --as.`,
     );
   const usual = earlier[0]?.path ?? `contracts/${coordinate.slug}.json`;
   const path = options.as === undefined ? usual : await pathInLock(lock, options.as);
   const fault = pathFault(path);
-  if (fault !== null) throw new RegistryError('malformed', `${path} ${fault}. Name another file with --as.`);
+  if (fault !== null) throw malformed(`${path} ${fault}. Name another file with --as.`);
   const current = lock.contracts.find((each) => each.path === path);
   if (current !== undefined && current.contract !== contract)
-    throw new RegistryError(
-      'malformed',
+    throw malformed(
       `${path} is ${current.contract}. Choose another file with --as, or run stele remove ${path} first.`,
     );
   const [{ contractBytes, openContractSource, sha256Of, trustedRegistry }, { assertReplaceable, checkContracts }] =
@@ -109,7 +107,7 @@ export function removeCommand(): Command {
       const { describeState, fileStateOf } = await import('./check-contracts.ts');
       for (const entry of keep ? [] : named) {
         const state = await fileStateOf(lock, entry);
-        if (state === 'edited') throw new RegistryError('refused', describeState(state, entry));
+        if (state === 'edited') throw refused(describeState(state, entry));
       }
       // The lock is last: if anything fails before, the same command again does the rest.
       for (const { path } of keep ? [] : named) await removeTreeFile(lock.folder, path);

@@ -1,16 +1,9 @@
 import { digestOf, hexOf } from '../../model/digest.ts';
-import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { isRegistryError, malformed, refused } from '../../model/errors.ts';
 import { placeOfLabel } from '../../model/label.ts';
 import { type LockedContract, lockName } from '../../model/lock.ts';
 import { parseProof, parsePolicy, type WitnessPolicy } from '../../model/transparency/checkpoint.ts';
-import {
-  openCheckedLog,
-  refused,
-  verifyProof,
-  type CheckedPublicLog,
-  keysOfLog,
-  readLogState,
-} from '../log/check-log.ts';
+import { openCheckedLog, verifyProof, type CheckedPublicLog, keysOfLog, readLogState } from '../log/check-log.ts';
 import {
   openCache,
   sha256Of,
@@ -217,5 +210,5 @@ export async function assertReplaceable(
   if (sha256 === null || sha256 === next || sha256 === entry?.sha256) return;
   if (entry) throw refused(describeState((await fileStateOf(lock, entry)) as 'edited', entry));
   const advice = 'Move it away, or choose another file with --as.';
-  throw new RegistryError('malformed', `${path} exists and is not in ${lockName}. ${advice}`);
+  throw malformed(`${path} exists and is not in ${lockName}. ${advice}`);
 }

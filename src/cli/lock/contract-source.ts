@@ -10,7 +10,7 @@ import {
 } from '../../model/address.ts';
 import { codingAnnotation, formatAnnotation, type Descriptor } from '../../model/artifact.ts';
 import { digestOf, hexOf, isDigest, type Digest } from '../../model/digest.ts';
-import { insteadOf, RegistryError } from '../../model/errors.ts';
+import { insteadOf, unreachable, notFound, RegistryError, refused } from '../../model/errors.ts';
 import { parseJson } from '../../model/json.ts';
 import { compareSemanticVersions, isLabel, readerOf } from '../../model/label.ts';
 import type { LockedContract } from '../../model/lock.ts';
@@ -75,11 +75,10 @@ export function openContractSource(url: string, trusted: string | undefined) {
       await response.body?.cancel();
       const next = URL.parse(location, target);
       if (next?.origin !== origin)
-        throw new RegistryError(
-          'refused',
+        throw refused(
           `${url} redirects to ${next?.origin ?? location}. Stele follows no redirects to other hosts: if that is the registry now, add the contract from there with --registry.`,
         );
-      if (redirects === maxRedirects) throw new RegistryError('unreachable', `${url} redirects in a circle (${path}).`);
+      if (redirects === maxRedirects) throw unreachable(`${url} redirects in a circle (${path}).`);
       target = next;
     }
   }
@@ -96,7 +95,7 @@ export function openContractSource(url: string, trusted: string | undefined) {
     if (status === 410) throw new RegistryError('gone', `${url}${path} is gone.${detail}`);
     if (status === 401 || status === 403)
       throw new RegistryError('unauthenticated', `${origin} does not take the key in STELE_KEY.${detail}`);
-    throw new RegistryError('unreachable', `${url}${path} returned status ${status}.${detail}`);
+    throw unreachable(`${url}${path} returned status ${status}.${detail}`);
   }
 
   /** Whether the host serves files only: records are at `….json`. */
@@ -134,11 +133,7 @@ export function openContractSource(url: string, trusted: string | undefined) {
   async function history(coordinate: Coordinate): Promise<SourceHistory> {
     const path = `/${formatCoordinate(coordinate)}/versions`;
     const found = await pages(path);
-    if (found === null)
-      throw new RegistryError(
-        'not_found',
-        `${url} has no ${formatCoordinate(coordinate)}. If it is private, ${advice}.`,
-      );
+    if (found === null) throw notFound(`${url} has no ${formatCoordinate(coordinate)}. If it is private, ${advice}.`);
     const versions = found.flatMap(({ items }) => items.map((item) => versionOf(item) ?? fail(notStele(path))));
     const latest = found[0]!['latest'];
     return { versions: versions.reverse(), latest: typeof latest === 'string' ? latest : null };
@@ -153,12 +148,12 @@ export function openContractSource(url: string, trusted: string | undefined) {
       throw notStele(path);
     const found = { version, digest: manifest };
     if (!isMeant(selector, found))
-      throw new RegistryError('refused', `${url} answers ${path} with another version, ${version} (${manifest}).`);
+      throw refused(`${url} answers ${path} with another version, ${version} (${manifest}).`);
     return found;
   }
 
   function notStele(path: string): RegistryError {
-    return new RegistryError('unreachable', `${url}${path} is not what a Stele registry returns. Check the URL.`);
+    return unreachable(`${url}${path} is not what a Stele registry returns. Check the URL.`);
   }
 
   return {
@@ -184,7 +179,7 @@ export function openContractSource(url: string, trusted: string | undefined) {
         .slice(0, 5)
         .map((each) => (each.status.state === 'active' ? each.label : `${each.label} (${each.status.state})`));
       const newest = labels.length === 0 ? 'It has no version.' : `The newest are ${labels.join(', ')}.`;
-      throw new RegistryError('not_found', `${url} has no ${formatCoordinate(coordinate, selector)}. ${newest}`);
+      throw notFound(`${url} has no ${formatCoordinate(coordinate, selector)}. ${newest}`);
     },
     pages,
     /** The document that readers of `latest` get; null: none. */
@@ -201,7 +196,7 @@ export function openContractSource(url: string, trusted: string | undefined) {
       const { ok, status, body } = await ask(path, 'application/json', {});
       await body?.cancel();
       if (ok || [401, 403, 404, 410].includes(status)) return ok;
-      throw new RegistryError('unreachable', `${url}${path} returned status ${status}.`);
+      throw unreachable(`${url}${path} returned status ${status}.`);
     },
     /** A version's manifest, which says what its bytes are. Rejects with `refused` unless it has the digest. */
     async manifest(coordinate: Coordinate, version: string, digest: Digest): Promise<Uint8Array> {
@@ -212,8 +207,7 @@ export function openContractSource(url: string, trusted: string | undefined) {
         bytes ??= await read(path + ending, 'application/json', maxRecordBytes);
       if (bytes !== null && digestOf(bytes) === digest) return bytes;
       const what = bytes === null ? 'no manifest' : 'another manifest';
-      throw new RegistryError(
-        'refused',
+      throw refused(
         `${url} sent ${what} of ${name}, which is ${digest}. Nothing was written. Ask who runs that registry.`,
       );
     },
@@ -222,14 +216,12 @@ export function openContractSource(url: string, trusted: string | undefined) {
       const name = formatCoordinate(coordinate, { kind: 'version', version });
       const bytes = await read(`/${name}.${format}`, `application/${format}`, maxDocumentBytes);
       if (bytes === null)
-        throw new RegistryError(
-          'not_found',
+        throw notFound(
           `${url} no longer has ${name}. If it is private, ${advice}. Else choose another version with stele add.`,
         );
       const digest = digestOf(bytes);
       if (hexOf(digest) !== sha256)
-        throw new RegistryError(
-          'refused',
+        throw refused(
           `${url} sent other bytes for ${name}: expected sha256:${sha256}, received ${digest}. Nothing was written. Ask who runs that registry.`,
         );
       return bytes;
@@ -351,8 +343,5 @@ export async function sha256Of(
   const fetched = async () => keep(hex, await source.manifest(coordinateIn(entry), version, digest));
   const sha256 = layerOf((await cached(hex)) ?? (await fetched()), formatOfFile(path));
   if (sha256 !== null) return sha256;
-  throw new RegistryError(
-    'refused',
-    `The manifest of ${contract}@${version} at ${registry} does not say what its bytes are.`,
-  );
+  throw refused(`The manifest of ${contract}@${version} at ${registry} does not say what its bytes are.`);
 }

@@ -1,6 +1,6 @@
 import { writeTreeFile, openLock, lockOption, type LockOptions, type OpenLock } from './open-lock.ts';
 import { Command } from 'commander';
-import { RegistryError } from '../../model/errors.ts';
+import { malformed } from '../../model/errors.ts';
 import type { LockedContract } from '../../model/lock.ts';
 import { complain, print, printJson, withProgressUnless } from '../output.ts';
 import type { FileState } from './check-contracts.ts';
@@ -85,8 +85,7 @@ async function reportTo({ contracts }: OpenLock, consumer: string): Promise<void
     import('../registry-client.ts'),
   ]);
   const registry = trustedRegistry()?.replace(/\/+$/, '');
-  if (registry === undefined)
-    throw new RegistryError('malformed', 'Set STELE_REGISTRY to the registry that receives the report.');
+  if (registry === undefined) throw malformed('Set STELE_REGISTRY to the registry that receives the report.');
   const used = contracts.filter((each) => each.registry === registry);
   const report = used.map(({ contract, range, version, digest }) => ({ contract, range, version, digest }));
   const client = await openRegistryAt(registry, null);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { lstat, mkdir, open, readdir, rename, rm, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { RegistryError } from '../../model/errors.ts';
+import { type RegistryError, malformed, conflict } from '../../model/errors.ts';
 import { isUtf8 } from 'node:buffer';
 import { Option, type Command } from 'commander';
 import { formatLock, lockName, maxLockLength, parseLock, pathFault, type LockedContract } from '../../model/lock.ts';
@@ -24,7 +24,7 @@ export async function readTreeFile(folder: string, path: string, limit: number):
   try {
     const status = await file.stat();
     if (!status.isFile()) throw notPlain(path, status);
-    if (status.size > limit) throw new RegistryError('malformed', `${path} has more than ${limit} bytes.`);
+    if (status.size > limit) throw malformed(`${path} has more than ${limit} bytes.`);
     return await file.readFile();
   } finally {
     await file.close();
@@ -81,7 +81,7 @@ async function enter(folder: string, path: string, { creates }: { creates: boole
     }
     if (!status.isDirectory()) throw notPlain(path, status, at.slice(folder.length + 1));
     if ((await orNull(lstat(join(at, '.git')), path)) !== null)
-      throw new RegistryError('malformed', `${path} leads into another repository (${name}). Choose another path.`);
+      throw malformed(`${path} leads into another repository (${name}). Choose another path.`);
   }
   return true;
 }
@@ -93,7 +93,7 @@ async function assertAlone(target: string, path: string): Promise<void> {
   const other = (await readdir(dirname(target))).find((one) => one !== name && fold(one) === fold(name));
   if (other === undefined) return;
   const says = `${path}: there is ${other}, which is the same as ${name} where case is ignored.`;
-  throw new RegistryError('malformed', `${says} Rename it, or choose another path.`);
+  throw malformed(`${says} Rename it, or choose another path.`);
 }
 
 /** Null for what is not there. Throws `malformed` for everything else that fails. */
@@ -101,8 +101,8 @@ async function orNull<T>(work: Promise<T>, path: string): Promise<T | null> {
   return work.catch((cause: unknown) => {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT') return null;
-    if (code === 'ELOOP') throw new RegistryError('malformed', `${path} is a symbolic link. ${instead}`);
-    throw new RegistryError('malformed', `${path} cannot be read (${code}).`, { cause });
+    if (code === 'ELOOP') throw malformed(`${path} is a symbolic link. ${instead}`);
+    throw malformed(`${path} cannot be read (${code}).`, { cause });
   });
 }
 
@@ -110,14 +110,14 @@ const instead = 'Replace it with a file or a folder, or choose another path.';
 
 function notPlain(path: string, status: Stats, part = path): RegistryError {
   const what = status.isSymbolicLink() ? 'a symbolic link' : part === path ? 'not a file' : 'not a folder';
-  return new RegistryError('malformed', `${part === path ? '' : `${path}: `}${part} is ${what}. ${instead}`);
+  return malformed(`${part === path ? '' : `${path}: `}${part} is ${what}. ${instead}`);
 }
 
 /** The error for a file that the system does not let a command write. */
 export function unwritable(path: string, cause: unknown): RegistryError {
   const { code } = cause as NodeJS.ErrnoException;
   const advice = 'Make it writable, and run the command again.';
-  return new RegistryError('malformed', `${path} cannot be written (${code}). ${advice}`, { cause });
+  return malformed(`${path} cannot be written (${code}). ${advice}`, { cause });
 }
 
 /** Options of the commands on a lock. */
@@ -147,13 +147,12 @@ export const lockOption = new Option(
 export async function openLock(command: Command, { creates = false } = {}): Promise<OpenLock> {
   const { lock } = command.optsWithGlobals<LockOptions>();
   const start = await realpath(lock ?? '.').catch(() => {
-    throw new RegistryError('malformed', `There is no folder ${lock}. Check --lock.`);
+    throw malformed(`There is no folder ${lock}. Check --lock.`);
   });
   const folder = lock === undefined ? await nearest(start) : start;
   const text = folder === null ? null : await readLockText(folder);
   if (text === null && !creates)
-    throw new RegistryError(
-      'malformed',
+    throw malformed(
       `There is no ${lockName} ${lock === undefined ? 'here, nor above in this repository' : `in ${lock}`}. stele add makes one.`,
     );
   return { folder: folder ?? start, contracts: text === null ? [] : parseLock(text), text };
@@ -177,7 +176,7 @@ async function isThere(path: string): Promise<boolean> {
 
 async function readLockText(folder: string): Promise<string | null> {
   const bytes = await readTreeFile(folder, lockName, 4 * maxLockLength);
-  if (bytes !== null && !isUtf8(bytes)) throw new RegistryError('malformed', `${lockName} is not UTF-8 text.`);
+  if (bytes !== null && !isUtf8(bytes)) throw malformed(`${lockName} is not UTF-8 text.`);
   return bytes === null ? null : bytes.toString();
 }
 
@@ -187,7 +186,7 @@ export async function saveLock(lock: OpenLock, contracts: readonly LockedContrac
   if (text === lock.text) return;
   parseLock(text);
   if ((await readLockText(lock.folder)) !== lock.text)
-    throw new RegistryError('conflict', `${lockName} was changed meanwhile. Run the command again.`);
+    throw conflict(`${lockName} was changed meanwhile. Run the command again.`);
   await writeTreeFile(lock.folder, lockName, Buffer.from(text));
 }
 
@@ -197,7 +196,7 @@ export async function pathInLock(lock: OpenLock, name: string): Promise<string> 
     .split(sep)
     .join('/');
   const fault = pathFault(path);
-  if (fault !== null) throw new RegistryError('malformed', `The path ${JSON.stringify(name)} ${fault}.`);
+  if (fault !== null) throw malformed(`The path ${JSON.stringify(name)} ${fault}.`);
   return path;
 }
 
@@ -209,7 +208,6 @@ export async function entriesNamed(lock: OpenLock, name: string | undefined): Pr
   if (name === undefined) return lock.contracts;
   const path = name.startsWith('@') ? null : relative(lock.folder, resolve(await realpath('.'), name));
   const named = lock.contracts.filter((each) => each.contract === name || each.path === path);
-  if (named.length === 0)
-    throw new RegistryError('malformed', `${name} is not in ${lockName}. stele list shows what is.`);
+  if (named.length === 0) throw malformed(`${name} is not in ${lockName}. stele list shows what is.`);
   return named;
 }

@@ -11,7 +11,7 @@ import { formatDiff } from '../check/finding-formats.ts';
 import { Command } from 'commander';
 import type { Comparison } from '../../model/comparison.ts';
 import { parseSelector } from '../../model/address.ts';
-import { insteadOf, RegistryError } from '../../model/errors.ts';
+import { insteadOf, refused } from '../../model/errors.ts';
 import { compareSemanticVersions, parseSemanticVersion } from '../../model/label.ts';
 import type { LockedContract } from '../../model/lock.ts';
 import { complain, print, printJson, withProgressUnless } from '../output.ts';
@@ -92,8 +92,7 @@ async function findMoves(
       const { version, digest } = await source.find(coordinateIn(before), parseSelector(before.range)!);
       const sha256 = await sha256Of({ ...before, version, digest }, trusted);
       if (version === before.version && sha256 !== before.sha256)
-        throw new RegistryError(
-          'refused',
+        throw refused(
           `${before.registry} has other bytes for ${before.contract}@${version} than ${before.path}: locked sha256:${before.sha256}, there sha256:${sha256}. The file was not changed. Ask the operator of that registry.`,
         );
       if (version === before.version) return null;
@@ -102,8 +101,7 @@ async function findMoves(
       const status = isOlder ? await statusTakenBack(lock.folder, before, trusted) : null;
       // A registry may hold back what is newer.
       if (isOlder && status === null)
-        throw new RegistryError(
-          'refused',
+        throw refused(
           `${before.registry} says that ${before.range} means ${version}, which is older than ${before.version}. The file was not changed. For the older one: stele add ${before.contract}@${version}`,
         );
       const after = { ...before, version, digest, sha256 };

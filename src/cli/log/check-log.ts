@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import { ignoring, isRegistryError, RegistryError } from '../../model/errors.ts';
+import { ignoring, isRegistryError, malformed, refused, type RegistryError, unreachable } from '../../model/errors.ts';
 import {
   formatProof,
   parseCheckpoint,
@@ -56,7 +56,7 @@ export async function openCheckedLog(registry: string, read: ReadFile, policy: W
   const hasLog = parseVerifierKey(given) !== null;
   // A host may answer everything with some page.
   if (!hasLog && given !== '' && !given.startsWith('<'))
-    throw new RegistryError('unreachable', `${registry}/log/key is not the key of a public log.`);
+    throw unreachable(`${registry}/log/key is not the key of a public log.`);
   if (!hasLog && seen === null && policy === null) return null;
   if (!hasLog)
     throw refused(
@@ -245,11 +245,6 @@ function withHeads(message: string, older: Checkpoint, newer: Checkpoint): Regis
   return refused(`${message}\n\n${formatNote(older.note)}\n${formatNote(newer.note)}`);
 }
 
-/** An error for what does not hold. */
-export function refused(message: string): RegistryError {
-  return new RegistryError('refused', message);
-}
-
 /** What this user has seen of the public log of a registry. */
 interface LogState {
   /** The verifier key that signs it: that of the first sight, or the one that it announced. */
@@ -278,8 +273,7 @@ export function readLogState(registry: string): LogState | null {
   const state = parseJson(text);
   if (isObject(state) && typeof state['key'] === 'string' && typeof state['checkpoint'] === 'string')
     return state as unknown as LogState;
-  throw new RegistryError(
-    'malformed',
+  throw malformed(
     `${file} is damaged. It says what was seen of the public log of ${registry}. Restore it, or remove it to start again.`,
   );
 }

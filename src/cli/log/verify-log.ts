@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import { parseCoordinate } from '../../model/address.ts';
 import { digestOf, hexOf, type Digest } from '../../model/digest.ts';
-import { insteadOf, isRegistryError, RegistryError } from '../../model/errors.ts';
+import { insteadOf, isRegistryError, notFound } from '../../model/errors.ts';
 import { parseProof, type Checkpoint } from '../../model/transparency/checkpoint.ts';
 import { decodeLeaf, isVersion } from '../../model/transparency/leaf.ts';
 import { layerOf, openContractSource, trustedRegistry, type ContractSource } from '../lock/contract-source.ts';
@@ -27,7 +27,7 @@ export interface VerifiedLog {
 export async function verifyLog(registry: string, say: (text: string) => void): Promise<VerifiedLog> {
   const source = openContractSource(registry, trustedRegistry(registry));
   const log = await openCheckedLog(registry, (path) => source.file(path), null);
-  if (log === null) throw new RegistryError('not_found', `${registry} has no public log.`);
+  if (log === null) throw notFound(`${registry} has no public log.`);
   let head = await log.head();
   for (let round = 1; ; round++) {
     const { changed, ...found } = await compareAll(source, log, head, say);

@@ -1,5 +1,5 @@
 import { digestOf } from '../../model/digest.ts';
-import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { isRegistryError, notFound } from '../../model/errors.ts';
 import type { OpenRegistry } from '../../open.ts';
 import { createPulls } from '../../pulls/pulls.ts';
 import type { Body } from '../../server/body/read-body.ts';
@@ -24,7 +24,7 @@ export async function workHere<T>(
     const [path, query] = target.split('?') as [string, string?];
     const missing = () => {
       const name = path.split('/').slice(2, 4).map(decodeURIComponent).join('/');
-      return new RegistryError('not_found', `The data folder has no ${name} of ${org}.`);
+      return notFound(`The data folder has no ${name} of ${org}.`);
     };
     const found = matchRoute(routes, path);
     if (found === null) throw missing();

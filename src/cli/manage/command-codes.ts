@@ -1,5 +1,5 @@
 import { decidersText, latestText, reachText } from '../../model/approval.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { malformed } from '../../model/errors.ts';
 import { own } from '../../model/json.ts';
 import { isUsable } from '../../model/key.ts';
 import { countText } from '../../model/problem.ts';
@@ -94,9 +94,8 @@ function sayLatest({ latest }: Answer): void {
 function parseExpiry(text: string): string {
   const days = /^(\d{1,4})d$/.exec(text);
   const time = days ? Date.now() + Number(days[1]) * 86_400_000 : timeOf(text);
-  if (Number.isNaN(time))
-    throw new RegistryError('malformed', `${JSON.stringify(text)} is not a time. Use 2027-01-31T00:00:00Z or 90d.`);
-  if (time <= Date.now()) throw new RegistryError('malformed', `${text} is in the past. Use a later time.`);
+  if (Number.isNaN(time)) throw malformed(`${JSON.stringify(text)} is not a time. Use 2027-01-31T00:00:00Z or 90d.`);
+  if (time <= Date.now()) throw malformed(`${text} is in the past. Use a later time.`);
   return new Date(time).toISOString();
 }
 

@@ -1,5 +1,5 @@
 import { Argument, Command, Option } from 'commander';
-import { RegistryError } from '../../model/errors.ts';
+import { malformed } from '../../model/errors.ts';
 import { own } from '../../model/json.ts';
 import { nameOf } from '../../model/resource.ts';
 import { ownDescription, type DescribedOperation } from '../../server/v1/api-description.ts';
@@ -177,10 +177,10 @@ function placeOf(template: string, typed: Typed): { org: string | null; path: st
   const { org, type, slug } = coordinate;
   if (!template.includes('{version}')) {
     if (selector.kind === 'latest') return { org, path: pathWith({ type, api: slug }) };
-    throw new RegistryError('malformed', 'The coordinate must not contain a version: all versions change together.');
+    throw malformed('The coordinate must not contain a version: all versions change together.');
   }
   if (selector.kind === 'version') return { org, path: pathWith({ type, api: slug, version: selector.version }) };
-  throw new RegistryError('malformed', `Which version? Use ${nameOf(coordinate)}@1.2.0.`);
+  throw malformed(`Which version? Use ${nameOf(coordinate)}@1.2.0.`);
 }
 
 function fill(text: string, values: Answer): string {

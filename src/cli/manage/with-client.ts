@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { isSlug } from '../../model/address.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { malformed } from '../../model/errors.ts';
 import { withRegistry, withStore } from '../command-context.ts';
 import { openRegistryAt, type Client } from '../registry-client.ts';
 
@@ -17,7 +17,7 @@ export async function withClient<T>(
 ): Promise<T> {
   const { registry } = command.optsWithGlobals<{ registry?: string }>();
   if (registry !== undefined) return work(await openRegistryAt(registry, org));
-  if (org === null) throw new RegistryError('malformed', 'Set --org to the organization.');
+  if (org === null) throw malformed('Set --org to the organization.');
   const { workHere } = await import('./client-here.ts');
   return (makesStore ? withRegistry : withStore)(command, async (opened) => {
     const { assertOrganizationExists } = await import('../../registry/maintenance/organizations.ts');

@@ -3,7 +3,7 @@ import { Command, Option } from 'commander';
 import type { Config } from '../../config.ts';
 import { readEnvironment } from '../../config/environment.ts';
 import { isLocalUrl } from '../../config/organization-config.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { malformed } from '../../model/errors.ts';
 import { assertNoCredential } from '../../model/connection.ts';
 import { configFile, readConfig, withRepositories, type CommonOptions } from '../command-context.ts';
 import { describeCommands, programOf } from '../help.ts';
@@ -90,9 +90,8 @@ function addRepositories(config: Config, repositories: readonly string[], option
 /** The number of processes. Pages that reload need a single one. */
 function workersOf({ workers, dev }: ServeOptions): number {
   if (!/^[1-9]\d?$/.test(workers))
-    throw new RegistryError('malformed', `${JSON.stringify(workers)} is not a number of workers. Use 1 to 99.`);
-  if (workers !== '1' && dev)
-    throw new RegistryError('malformed', '`--dev` works with one process only. Leave out `--workers`.');
+    throw malformed(`${JSON.stringify(workers)} is not a number of workers. Use 1 to 99.`);
+  if (workers !== '1' && dev) throw malformed('`--dev` works with one process only. Leave out `--workers`.');
   return Number(workers);
 }
 

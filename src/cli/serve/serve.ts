@@ -11,7 +11,7 @@ import { readWorkerPlace } from '../../config/environment.ts';
 import { isLocalUrl } from '../../config/organization-config.ts';
 import { keepLog } from '../../registry/transparency/public-log.ts';
 import { openDeliveries } from '../../events/deliveries.ts';
-import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { isRegistryError, malformed, unreachable } from '../../model/errors.ts';
 import { openRegistry, type OpenRegistry } from '../../open.ts';
 import { createPulls } from '../../pulls/pulls.ts';
 import { openFollower } from '../../sites/registry/publish-site.ts';
@@ -126,7 +126,7 @@ export async function serve(asked: ServeOptions, { port, host }: { port: string;
   outliveReader();
   collectLater();
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65535)
-    throw new RegistryError('malformed', `${JSON.stringify(port)} is not a port. Use 0 to 65535.`);
+    throw malformed(`${JSON.stringify(port)} is not a port. Use 0 to 65535.`);
   const configure = async (edition: string) => withOwnMetrics(await asked.configure(edition), readWorkerPlace());
   const first = await configure('');
   const worker = joinWorkers();
@@ -251,7 +251,7 @@ async function assertRepository({ source }: OpenRegistry, folder: string): Promi
     const around = isRegistryError(error, 'unreachable') ? repositoryAround(dirname(folder)) : null;
     if (around === null) throw error;
     const advice = `It is inside the repository ${around}. Pass that repository, or set \`path\` in registry.config.ts to follow only this folder.`;
-    throw new RegistryError('unreachable', `${folder} is not a git repository. ${advice}`, { cause: error });
+    throw unreachable(`${folder} is not a git repository. ${advice}`, { cause: error });
   });
 }
 

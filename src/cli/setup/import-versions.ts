@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync, realpathSync, statSync } from 'node
 import { basename, dirname, extname, join, normalize } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { readSwaggerHubAccess } from '../../config/environment.ts';
-import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { isRegistryError, unreachable, malformed } from '../../model/errors.ts';
 import { timeOf } from '../../model/time.ts';
 import { refuseUnreachable } from '../registry-client.ts';
 import { slugFrom } from '../../model/address.ts';
@@ -38,14 +38,12 @@ const exportReaders: Readonly<Record<string, (from: string) => OldVersion[] | Pr
   /** An owner, or one API of an owner, of SwaggerHub. */
   swaggerhub: (wanted) =>
     readSwaggerHub(wanted).catch((error: unknown) => {
-      throw isRegistryError(error)
-        ? error
-        : new RegistryError('unreachable', `What SwaggerHub sent cannot be read: ${String(error)}.`);
+      throw isRegistryError(error) ? error : unreachable(`What SwaggerHub sent cannot be read: ${String(error)}.`);
     }),
 };
 
 function fail(message: string): never {
-  throw new RegistryError('malformed', message);
+  throw malformed(message);
 }
 
 function versionIn(bytes: Uint8Array): string | null {
@@ -138,7 +136,7 @@ async function readSwaggerHub(wanted: string): Promise<OldVersion[]> {
     const headers = { accept, ...(key && { authorization: key }) };
     const response = await fetch(new URL(address, url), { headers }).catch(refuseUnreachable(url));
     if (response.ok) return response;
-    throw new RegistryError('unreachable', `SwaggerHub answers ${response.status} for ${address}.`);
+    throw unreachable(`SwaggerHub answers ${response.status} for ${address}.`);
   }
   async function list(path: string): Promise<Facts[]> {
     const items: Facts[] = [];

@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import { Command } from 'commander';
 import { findConfigFile } from '../../config/load-config.ts';
 import { countText } from '../../model/problem.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { malformed } from '../../model/errors.ts';
 import { assertNoCredential } from '../../model/connection.ts';
 import { type CommonOptions, configFile, readConfig, withStore } from '../command-context.ts';
 import { complain, print, printJson } from '../output.ts';
@@ -24,8 +24,7 @@ export function initCommand(): Command {
     .action(async (given: string[], { org }: { org: string }, command: Command) => {
       for (const url of given) assertNoCredential(url);
       const there = findConfigFile();
-      if (there !== null)
-        throw new RegistryError('malformed', `There is a configuration already: ${there}. Nothing was written.`);
+      if (there !== null) throw malformed(`There is a configuration already: ${there}. Nothing was written.`);
       const repositories = given.length === 0 && existsSync('.git') ? ['.'] : given;
       const lines = repositories.map((url) => `{ url: ${inspect(url)} },`).join('\n        ');
       const text = (await readFile(sample, 'utf8'))
@@ -73,12 +72,10 @@ export function operatorCommand(): Command {
     .action(async (_options: unknown, command: Command) => {
       const { registry: given, json } = command.optsWithGlobals<CommonOptions & { registry?: string }>();
       const { url: configured, login } = await readConfig(command);
-      if (login !== null)
-        throw new RegistryError('malformed', 'People sign in with the identity provider here. Sign in there.');
+      if (login !== null) throw malformed('People sign in with the identity provider here. Sign in there.');
       const url = (configured ?? given)?.replace(/\/$/, '');
       if (url === undefined)
-        throw new RegistryError(
-          'malformed',
+        throw malformed(
           'At which address does it run? Use --registry http://127.0.0.1:7700, as `stele serve` printed it.',
         );
       const { signInLink } = await import('../../server/login/local-login.ts');

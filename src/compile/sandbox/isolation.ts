@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { RegistryError } from '../../model/errors.ts';
+import { unavailable } from '../../model/errors.ts';
 
 /**
  * The configured sandbox: bwrap if it works, bwrap or an error, or only Node's permission model.
@@ -39,7 +39,7 @@ export async function findIsolation(mode: SandboxMode): Promise<Isolation> {
     throw error;
   }));
   if (mode === 'bwrap' && isolation.kind === 'node')
-    throw new RegistryError('unavailable', `The configuration asks for the sandbox "bwrap". ${isolation.reason}`);
+    throw unavailable(`The configuration asks for the sandbox "bwrap". ${isolation.reason}`);
   return isolation;
 }
 
@@ -58,7 +58,7 @@ export async function probeBwrap(paths = bwrapPaths, seconds = probeSeconds): Pr
     return { kind: 'bwrap', bwrap };
   } catch (error) {
     const { stderr = '', message, killed } = error as Error & { stderr?: string; killed?: boolean };
-    if (killed) throw new RegistryError('unavailable', `bwrap did not answer within ${seconds} seconds. Try again.`);
+    if (killed) throw unavailable(`bwrap did not answer within ${seconds} seconds. Try again.`);
     return { kind: 'node', reason: `bwrap does not work here: ${(stderr || message).trim().split('\n')[0]}` };
   }
 }

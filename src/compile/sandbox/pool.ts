@@ -1,4 +1,4 @@
-import { RegistryError } from '../../model/errors.ts';
+import { unavailable } from '../../model/errors.ts';
 import { createFairQueue, isShortWork } from '../../scheduling/fair-queue.ts';
 import { type CompileLimits, type Turn, sandboxLost } from '../compile.ts';
 import { openStartSnapshot } from './start-snapshot.ts';
@@ -142,7 +142,7 @@ export function createPool({
     },
     /** Rejects new and running jobs, and ends the sandboxes. */
     async close(): Promise<void> {
-      closing.abort(new RegistryError('unavailable', 'The compiler is shutting down.'));
+      closing.abort(unavailable('The compiler is shutting down.'));
       await queue.onIdle();
       snapshot.close();
       for (const child of idle.splice(0)) (await child.catch(() => null))?.kill();

@@ -1,6 +1,6 @@
 import { formatNote, parseNote, type Note, parseVerifierKey, signersOf, type VerifierKey } from './note.ts';
 import type { TreeHead } from './tree.ts';
-import { RegistryError } from '../errors.ts';
+import { malformed } from '../errors.ts';
 
 /** The head of a log at a size (C2SP tlog-checkpoint), and proofs that hold without a network (C2SP tlog-proof). */
 
@@ -94,7 +94,7 @@ const maxLines = 1000;
 export function parsePolicy(text: string, file: string): WitnessPolicy {
   const lines = text.split('\n');
   const fail = (at: number, what: string): never => {
-    throw new RegistryError('malformed', `${file}:${at + 1}: ${what}`);
+    throw malformed(`${file}:${at + 1}: ${what}`);
   };
   if (lines.length > maxLines) fail(maxLines, `A policy has at most ${maxLines} lines.`);
   const [logs, witnesses]: [WitnessPolicy['logs'], PolicyWitness[]] = [[], []];

@@ -14,7 +14,7 @@ import {
   type Held,
   type HeldState,
 } from '../../model/approval.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { notFound, forbidden, conflict } from '../../model/errors.ts';
 import { personRef, type Person } from '../../model/key.ts';
 import type { Resource } from '../../model/resource.ts';
 import { findResource } from '../lives.ts';
@@ -119,10 +119,9 @@ export async function decide(
   author: Author,
 ): Promise<HeldHere> {
   const found = await findHeld(registry, principal, org, id);
-  if (found === null)
-    throw new RegistryError('not_found', 'No held version has this id. It may have been published, or have expired.');
+  if (found === null) throw notFound('No held version has this id. It may have been published, or have expired.');
   const why = await whyNotDecide(registry, principal, found);
-  if (why !== null) throw new RegistryError('forbidden', why);
+  if (why !== null) throw forbidden(why);
   const { resource, held } = found;
   const person = (await registry.refs.read<Person>(personRef(author.actor)))?.value;
   const name = person?.name ?? (principal.kind === 'operator' ? 'The operator' : author.actor);
@@ -138,7 +137,7 @@ export async function decide(
   const stored = await registry.refs.update<Approvals>(approvalsRef(resource), (current) => {
     const valid = validApprovals(current!.value, registry.now().getTime());
     if (!valid.held.some((each) => each.id === id))
-      throw new RegistryError('conflict', 'It was published, or another commit took its place. Look at it again.');
+      throw conflict('It was published, or another commit took its place. Look at it again.');
     return { value: { ...valid, decisions: [...valid.decisions, decision] }, change: { ...author, action } };
   });
   registry.log('info', verdict, { resource: formatCoordinate(resource), version: held.label });

@@ -1,4 +1,4 @@
-import { RegistryError } from '../../model/errors.ts';
+import { conflict } from '../../model/errors.ts';
 import {
   gateFrom,
   organizationRef,
@@ -62,7 +62,7 @@ export async function changeOrganization(
     // A form sends what it shows.
     if (asked === undefined || (asked === value && name !== 'ruleset')) continue;
     const what = name === 'ruleset' ? `that ${String(value)} is the default ruleset` : `what counts as ${name}`;
-    throw new RegistryError('conflict', `The configuration of the registry says ${what} of ${org}. Change it there.`);
+    throw conflict(`The configuration of the registry says ${what} of ${org}. Change it there.`);
   }
   const { ruleset, ...given } = change;
   await resolveRuleset(registry, org, ruleset ?? null);

@@ -4,7 +4,7 @@ import { formatCoordinate, parseCoordinate, resourceIn, type Coordinate } from '
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { rangeOf, type Dependency } from '../../model/dependency.ts';
 import { digestOf, type Digest } from '../../model/digest.ts';
-import { isRegistryError, onRefusal, RegistryError } from '../../model/errors.ts';
+import { isRegistryError, onRefusal, refused } from '../../model/errors.ts';
 import { type ReportedGate, createReport, problemAtFile } from '../../model/problem.ts';
 import type { Registry } from '../registry.ts';
 import { readRuleset } from '../stored.ts';
@@ -30,13 +30,13 @@ export async function resolveExtended(name: string, json: string, find: Find): P
     for (const base of coordinatesIn(text)) {
       const chain = [...path, base].join(' → ');
       if (path.some((one) => resourceIn(one) === resourceIn(base)))
-        throw new RegistryError('refused', `The ruleset ${name} extends itself: ${chain}. Remove one of them.`);
+        throw refused(`The ruleset ${name} extends itself: ${chain}. Remove one of them.`);
       if (path.length > maxLevels || Object.keys(extended).length >= maxExtends)
-        throw new RegistryError('refused', `The ruleset ${name} extends too many others: ${chain}.`);
+        throw refused(`The ruleset ${name} extends too many others: ${chain}.`);
       if (Object.hasOwn(extended, base)) continue;
       extended[base] = await find(base).catch(
         onRefusal('refused', ({ message }) => {
-          throw new RegistryError('refused', `The ruleset ${path.at(-1)} extends ${base}. ${message}`);
+          throw refused(`The ruleset ${path.at(-1)} extends ${base}. ${message}`);
         }),
       );
       await follow(extended[base].json, [...path, base]);
@@ -116,15 +116,13 @@ export async function resolveRuleset(
 export async function findRuleset(registry: Registry, org: string, name: string): Promise<GivenRuleset> {
   const parsed = parseCoordinate(name);
   if (parsed?.coordinate.type !== 'rulesets') {
-    throw new RegistryError(
-      'refused',
+    throw refused(
       `The ruleset ${JSON.stringify(name)} is not a valid coordinate. Use one such as "@acme/rulesets/style".`,
     );
   }
   const target = await findTarget(registry, organizationReader(org), parsed.coordinate, parsed.selector);
   if (target === null) {
-    throw new RegistryError(
-      'refused',
+    throw refused(
       `The ruleset ${formatCoordinate(parsed.coordinate, parsed.selector)} does not exist. Publish it, or attach another one.`,
     );
   }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isWithin, type Grant } from '../../model/access.ts';
-import { invalidMember, RegistryError } from '../../model/errors.ts';
+import { invalidMember, notFound, conflict } from '../../model/errors.ts';
 import { isUsable, keyRef, type Key } from '../../model/key.ts';
 import type { Generation } from '../../store/records.ts';
 import type { Guard } from '../lives.ts';
@@ -85,10 +85,10 @@ function usableKey(
   org: string,
   judge: Judged['judge'] = () => undefined,
 ): Key {
-  if (stored?.value.org !== org) throw new RegistryError('not_found', 'The key does not exist.');
+  if (stored?.value.org !== org) throw notFound('The key does not exist.');
   judge(stored.value);
   if (!isUsable(stored.value, registry.expiryTime)) {
-    throw new RegistryError('conflict', 'The key is revoked or expired. Create another one.');
+    throw conflict('The key is revoked or expired. Create another one.');
   }
   return stored.value;
 }

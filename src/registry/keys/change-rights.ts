@@ -9,7 +9,7 @@ import {
   type OrganizationRights,
 } from '../../model/access.ts';
 import { isSlug } from '../../model/address.ts';
-import { invalidMember, RegistryError } from '../../model/errors.ts';
+import { invalidMember, malformed, conflict, notFound } from '../../model/errors.ts';
 import { assertAdministered } from './keys.ts';
 import { listOrganizations } from '../maintenance/organizations.ts';
 import { newId, type Author, type Registry } from '../registry.ts';
@@ -41,12 +41,9 @@ export async function createOrganization(
   author: Author,
 ): Promise<void> {
   if (!isSlug(org) || ownNames.includes(org))
-    throw new RegistryError(
-      'malformed',
-      `${JSON.stringify(org)} cannot be the name of an organization. Choose another one.`,
-    );
+    throw malformed(`${JSON.stringify(org)} cannot be the name of an organization. Choose another one.`);
   const rights = owner === null ? [] : [rightsFrom(registry, { person: owner, scopes: ['admin'] })];
-  const taken = () => new RegistryError('conflict', `There is already an organization ${org}.`);
+  const taken = () => conflict(`There is already an organization ${org}.`);
   if ((await listOrganizations(registry)).includes(org)) throw taken();
   await registry.refs.update<OrganizationRights>(rightsRef(org), (current) => {
     if (current !== null) throw taken();
@@ -69,7 +66,7 @@ export async function giveRights(
     result = same ?? made;
     if (same) return null;
     if (rights.length >= maxRights)
-      throw new RegistryError('conflict', `An organization gives at most ${maxRights} rights. Take some back first.`);
+      throw conflict(`An organization gives at most ${maxRights} rights. Take some back first.`);
     const action = `give ${made.scopes.join(', ')} to ${holderInWords(made)}`;
     return { value: { rights: [...rights, made] }, change: { ...author, action } };
   });
@@ -92,7 +89,7 @@ export async function takeRights(
     async (current) => {
       const rights = current?.value.rights ?? [];
       const taken = rights.find((each) => each.id === id);
-      if (!taken) throw new RegistryError('not_found', 'There are no such rights.');
+      if (!taken) throw notFound('There are no such rights.');
       if (!last) await assertAdministered(registry, { ...taken, org });
       const action = `take ${taken.scopes.join(', ')} from ${holderInWords(taken)}`;
       return { value: { rights: rights.filter((each) => each !== taken) }, change: { ...author, action } };
@@ -104,8 +101,7 @@ export async function takeRights(
 function rightsFrom(registry: Registry, { issuer, group, person, scopes, resources = null }: NewRights): GivenRights {
   const providers = providersOf(registry.config.login);
   const named = providers.map((each) => each.issuer);
-  if (named.length === 0)
-    throw new RegistryError('conflict', 'This registry has no identity provider, so nobody signs in. Make a key.');
+  if (named.length === 0) throw conflict('This registry has no identity provider, so nobody signs in. Make a key.');
   if ((group === undefined) === (person === undefined))
     throw invalidMember('/group', 'or person is needed, and not both');
   if (resources?.some((glob) => !isResourceGlob(glob)))

@@ -1,6 +1,6 @@
 import { providersOf } from '../../config/login-config.ts';
 import { anonymous, cap, type Principal, isResourceGlob, scopes, type Grant } from '../../model/access.ts';
-import { insteadOf, RegistryError } from '../../model/errors.ts';
+import { insteadOf, RegistryError, malformed, conflict, notFound } from '../../model/errors.ts';
 import type { Reads } from '../../store/log/reads.ts';
 import { type Key, personRef, type Person, formatKey, holderOf, isUsable, keyRef, parseKey } from '../../model/key.ts';
 import { attemptId, type Author, type Registry } from '../registry.ts';
@@ -83,18 +83,15 @@ export async function createKey(
   author: Author,
 ): Promise<{ key: Key; text: string }> {
   if (given.org !== null && !isSlug(given.org))
-    throw new RegistryError('malformed', `${JSON.stringify(given.org)} is not a valid organization name.`);
+    throw malformed(`${JSON.stringify(given.org)} is not a valid organization name.`);
   const unknown = given.scopes.find((scope) => !scopes.includes(scope));
   if (unknown !== undefined || given.scopes.length === 0) {
     const what = unknown === undefined ? 'A key needs a scope' : `${JSON.stringify(unknown)} is not a scope`;
-    throw new RegistryError('malformed', `${what}. Use one or more of ${scopes.join(', ')}.`);
+    throw malformed(`${what}. Use one or more of ${scopes.join(', ')}.`);
   }
   const bad = given.resources?.find((glob) => !isResourceGlob(glob));
   if (bad !== undefined)
-    throw new RegistryError(
-      'malformed',
-      `${JSON.stringify(bad)} is not a resource glob. Use one such as "apis/pay-*".`,
-    );
+    throw malformed(`${JSON.stringify(bad)} is not a resource glob. Use one such as "apis/pay-*".`);
   const id = attemptId(author)?.slice(0, 12) ?? randomText(registry, 12).toLowerCase();
   const secret = randomText(registry, 32);
   const text = formatKey({ id, secret, checksum: checksumOf(`stele_${id}_${secret}`) });
@@ -117,7 +114,7 @@ export async function createKey(
   const write = () =>
     registry.refs.update<Key>(keyRef(id), (current) => {
       if (current !== null && (current.operation === undefined || current.operation !== author.operation))
-        throw new RegistryError('conflict', 'The generated key id is already taken. Try again.');
+        throw conflict('The generated key id is already taken. Try again.');
       return { value: key, change };
     });
   if (given.org === null) {
@@ -192,7 +189,7 @@ export async function revokeKey(
   author: Author,
   { last = false }: { last?: boolean } = {},
 ): Promise<Key> {
-  const unknown = () => new RegistryError('not_found', 'The key does not exist.');
+  const unknown = () => notFound('The key does not exist.');
   if (!/^[0-9a-z]{12}$/.test(id)) throw unknown();
   const change = { ...author, action: 'revoke key' };
   const generation = await registry.refs.update<Key>(
@@ -318,5 +315,5 @@ export async function assertAdministered(
   const isKey = keys.some((key) => key.id === id);
   if (isKey && keys.some((key) => key.id !== id && administers(key))) return;
   const message = `Nobody else administers @${org}: afterwards only the operator could give rights in it. Repeat with \`last\` to do it anyway.`;
-  throw new RegistryError('conflict', message);
+  throw conflict(message);
 }

@@ -1,5 +1,5 @@
 import { cap, type Grant, type Scope } from '../../model/access.ts';
-import { invalidMember, RegistryError } from '../../model/errors.ts';
+import { invalidMember, RegistryError, forbidden, unavailable, notFound } from '../../model/errors.ts';
 import { isUsable, type Key, type Person } from '../../model/key.ts';
 import { createKey } from './keys.ts';
 import { attemptId, type Author, type Registry } from '../registry.ts';
@@ -34,8 +34,7 @@ export async function createPersonalKey(
   author: Author,
 ): Promise<{ key: Key; text: string }> {
   const { login } = registry.config;
-  if (login === null)
-    throw new RegistryError('forbidden', 'This registry has no identity provider, so there are no personal keys.');
+  if (login === null) throw forbidden('This registry has no identity provider, so there are no personal keys.');
   const { days } = login.personalKeys;
   const now = registry.expiryTime().getTime();
   const end = new Date(now + days * day).toISOString();
@@ -132,7 +131,7 @@ export async function askForKey(
     decision: null,
   };
   await registry.refs.update<Device>(deviceRef(code), (current) => {
-    if (current !== null) throw new RegistryError('unavailable', 'The code is taken. Ask again.', { retryAfter: 1 });
+    if (current !== null) throw unavailable('The code is taken. Ask again.', { retryAfter: 1 });
     return { value: device, change: { actor: 'anonymous', origin: address, action: 'ask for a key' } };
   });
   return {
@@ -198,8 +197,7 @@ function isOver({ expiryTime }: Registry, { expiresAt }: Device): boolean {
 }
 
 function unknown(): RegistryError {
-  return new RegistryError(
-    'not_found',
+  return notFound(
     'No program waits for a key under this code. Run the command again: a code is valid for ten minutes.',
   );
 }

@@ -1,5 +1,5 @@
 import { isResourceGlob } from '../../model/access.ts';
-import { invalidMember, RegistryError } from '../../model/errors.ts';
+import { invalidMember, RegistryError, conflict, notFound } from '../../model/errors.ts';
 import { personRef, type Person } from '../../model/key.ts';
 import { watchesRef, type Watch, type Watches } from '../../model/event.ts';
 import type { Projection } from '../../store/log/state.ts';
@@ -62,9 +62,9 @@ export async function addressOf({ refs }: Pick<Registry, 'refs'>, actor: string)
  * `conflict` where no mail is sent, or not to them.
  */
 export async function createWatch(registry: Registry, actor: string, given: NewWatch, author: Author): Promise<Watch> {
-  if (registry.config.mail === null) throw new RegistryError('conflict', 'This registry sends no mail. Use a feed.');
+  if (registry.config.mail === null) throw conflict('This registry sends no mail. Use a feed.');
   if ((await addressOf(registry, actor)) === null)
-    throw new RegistryError('conflict', 'Your identity provider sent no usable mail address. Use a feed.');
+    throw conflict('Your identity provider sent no usable mail address. Use a feed.');
   if (given.resources?.some((glob) => !isResourceGlob(glob)))
     throw invalidMember('/resources', 'has a pattern that is not valid');
   const id = attemptId(author) ?? newId(registry);
@@ -91,7 +91,7 @@ export async function deleteWatch(
     const watches = current?.value.watches ?? [];
     const left = watches.filter((each) => each.id !== id);
     if (left.length === watches.length && isRepeatable) return null;
-    if (left.length === watches.length) throw new RegistryError('not_found', 'You have no such watch.');
+    if (left.length === watches.length) throw notFound('You have no such watch.');
     return { value: { actor, watches: left }, change: { ...author, action: 'end watch' } };
   });
 }

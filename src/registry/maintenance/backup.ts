@@ -1,4 +1,4 @@
-import { insteadOf, RegistryError } from '../../model/errors.ts';
+import { insteadOf, unavailable, malformed, conflict } from '../../model/errors.ts';
 import type { Bucket } from '../../store/bucket.ts';
 import { readTips, copyStore, type Copied, type Until } from '../../store/copy-store.ts';
 import { entryKey } from '../../store/log/entry.ts';
@@ -59,7 +59,7 @@ async function betweenPurges(registry: Registry, work: () => Promise<void>): Pro
     const purges = await purgesSince?.().catch(insteadOf('corrupt', undefined));
     if (!purges?.isNew && (!purges?.isRunning || round >= rounds.running)) return;
   }
-  throw new RegistryError('unavailable', 'Versions are being withdrawn all the time. Run the backup again later.');
+  throw unavailable('Versions are being withdrawn all the time. Run the backup again later.');
 }
 
 /**
@@ -75,19 +75,19 @@ export async function restore(
   progress?: Progress,
 ): Promise<Copied> {
   if (!(await hasFormat(from))) {
-    throw new RegistryError('malformed', 'The folder holds no complete backup. Name the folder of `stele backup`.');
+    throw malformed('The folder holds no complete backup. Name the folder of `stele backup`.');
   }
   if ((await hasFormat(into)) && !(await isAlmostFinished(into, until))) {
     const message =
       'The store is not empty. Restore into an empty one: choose another data folder with --data, or another bucket.';
-    throw new RegistryError('conflict', message);
+    throw conflict(message);
   }
   const tips = await readTips(from);
   for (const end of until) {
     if (!('log' in end)) continue;
     const last = tips.get(end.log) ?? 0;
     const message = `The backup has no entry ${end.sequence} of the log ${end.log}; its last one is ${last}.`;
-    if (end.sequence > last) throw new RegistryError('malformed', message);
+    if (end.sequence > last) throw malformed(message);
   }
   const isAhead = until.length > 0 || (await isBeingUpdated(from));
   return copyStore(from, into, { until, isAhead, ...(progress && { progress }) });

@@ -1,4 +1,4 @@
-import { RegistryError } from '../../model/errors.ts';
+import { malformed, conflict } from '../../model/errors.ts';
 import type { Bucket } from '../../store/bucket.ts';
 import { readTips, copyStore, type Copied } from '../../store/copy-store.ts';
 import { hasFormat } from '../../store/format.ts';
@@ -15,10 +15,8 @@ export interface Migrated extends Copied {
  * target holds anything.
  */
 export async function migrate(from: Bucket, into: Bucket, progress?: (copied: Copied) => void): Promise<Migrated> {
-  if (!(await hasFormat(from)))
-    throw new RegistryError('malformed', 'The configured store is empty. There is nothing to migrate.');
-  if (await hasFormat(into))
-    throw new RegistryError('conflict', 'The target is a store already. Choose an empty folder.');
+  if (!(await hasFormat(from))) throw malformed('The configured store is empty. There is nothing to migrate.');
+  if (await hasFormat(into)) throw conflict('The target is a store already. Choose an empty folder.');
   const before = await readTips(from);
   const copied = await copyStore(from, into, progress && { progress });
   const after = await readTips(from);

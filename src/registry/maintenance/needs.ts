@@ -1,4 +1,4 @@
-import { RegistryError } from '../../model/errors.ts';
+import { unavailable } from '../../model/errors.ts';
 import type { Registry } from '../registry.ts';
 
 /**
@@ -23,5 +23,5 @@ export async function assertNeeds({ refs }: Pick<Registry, 'refs'>): Promise<voi
   const unknown = names.map((name) => name.slice(prefix.length)).find((need) => !known.some((each) => each === need));
   if (unknown === undefined) return;
   const message = `A newer version of Stele wrote this store, and this one does not know ${JSON.stringify(unknown)}: it would publish or show what must not be. Use the newer version, or restore a backup from before.`;
-  throw new RegistryError('unavailable', message);
+  throw unavailable(message);
 }

@@ -1,6 +1,6 @@
 import { providersOf } from '../../config/login-config.ts';
 import { organizationsOf, type Principal } from '../../model/access.ts';
-import { closest, RegistryError } from '../../model/errors.ts';
+import { closest, malformed } from '../../model/errors.ts';
 import { holdersOfKeys } from '../keys/list-keys.ts';
 import type { Registry } from '../registry.ts';
 
@@ -34,8 +34,7 @@ export async function organizationsFor(registry: Registry, principal: Principal)
 export async function assertOrganizationExists(registry: Registry, org: string): Promise<void> {
   const all = await listOrganizations(registry);
   if (all.length === 0 || all.includes(org)) return;
-  throw new RegistryError(
-    'malformed',
+  throw malformed(
     `There is no organization ${org}.${closest(org, all)} To add it, use stele organizations create ${org}.`,
   );
 }

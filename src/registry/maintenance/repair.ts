@@ -1,5 +1,5 @@
 import { type Digest, digestOf } from '../../model/digest.ts';
-import { insteadOf, RegistryError } from '../../model/errors.ts';
+import { insteadOf, conflict } from '../../model/errors.ts';
 import { chooseLatest, nameOf, parseResourceRef, type Resource } from '../../model/resource.ts';
 import { type Bucket, listAll } from '../../store/bucket.ts';
 import { parseWorkKey } from '../../store/work.ts';
@@ -258,10 +258,7 @@ export async function acceptLoss(
   const tree = log === treeName ? await cutTree(bucket, sequence) : null;
   const newest = tree === null ? await newestSequence(bucket, log) : tree.sequence;
   if (newest !== sequence)
-    throw new RegistryError(
-      'conflict',
-      `The log ${log} ends with entry ${newest}: use --accept-loss ${log}:${newest}.`,
-    );
+    throw conflict(`The log ${log} ends with entry ${newest}: use --accept-loss ${log}:${newest}.`);
   const isKept = async (head: Head): Promise<boolean> => {
     if (tree !== null) return head.sequence < newest || head.digest === tree.digest;
     return (await readEntry(bucket, log, head.sequence))?.digest === head.digest;
@@ -286,8 +283,7 @@ export async function acceptLoss(
       await forget(key, head.sequence);
     }
   }
-  if (until === 0)
-    throw new RegistryError('conflict', `Nothing shows that the log ${log} lost entries after ${sequence}.`);
+  if (until === 0) throw conflict(`Nothing shows that the log ${log} lost entries after ${sequence}.`);
   const lost =
     tree === null
       ? `entries ${Math.min(sequence + 1, until)} to ${until} of the log ${log}`

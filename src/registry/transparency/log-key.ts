@@ -1,5 +1,5 @@
 import { readSecret } from '../../config/environment.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { malformed } from '../../model/errors.ts';
 import { signingKey, type SigningKey } from '../../model/transparency/note.ts';
 import { corrupt } from '../../store/records.ts';
 import { deriveKey } from '../seal.ts';
@@ -38,7 +38,7 @@ export function logKeys(registry: Pick<Registry, 'config' | 'logKey'>, isNew: bo
   const keyFrom = (secret = ''): SigningKey => {
     const fault = `must have at least ${shortest} characters in each line.`;
     if (secret.length < shortest && key === null) throw corrupt(`The key of the public log ${fault} ${restore}`);
-    if (secret.length < shortest) throw new RegistryError('malformed', `publicLog.key ${fault}`);
+    if (secret.length < shortest) throw malformed(`publicLog.key ${fault}`);
     return signingKey(origin, deriveKey(secret, '', 'stele public log'));
   };
   return [keyFrom(first), ...before.map(keyFrom)];

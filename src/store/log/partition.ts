@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { RegistryError } from '../../model/errors.ts';
+import { type RegistryError, unavailable, conflict } from '../../model/errors.ts';
 import { type Bucket, outcomeUnknown, putOwn } from '../bucket.ts';
 import { corrupt, type Decide, type Generation, type RecordsOptions, type UpdateOptions } from '../records.ts';
 import type { Objects } from '../objects.ts';
@@ -172,9 +172,7 @@ export async function openPartition(
       return 0;
     };
     if (fence && ((records.get(fence.name) ?? state.get(fence.name))?.bare.generation ?? 0) !== fence.generation)
-      return settle(() =>
-        reject(new RegistryError('unavailable', 'Another process took over this work. The next run continues it.')),
-      );
+      return settle(() => reject(unavailable('Another process took over this work. The next run continues it.')));
     try {
       const decision = await decide(current);
       if (decision === null) return settle(() => resolve(current));
@@ -270,7 +268,7 @@ export async function openPartition(
 
 function tooManyRivals(partition: string): RegistryError {
   const message = 'Too many concurrent changes in one organization; nothing was changed. Try again.';
-  return new RegistryError('conflict', message, { retryAfter: 1, cause: new Error(partition) });
+  return conflict(message, { retryAfter: 1, cause: new Error(partition) });
 }
 
 interface List {

@@ -8,7 +8,7 @@ import {
   type RunDocument,
   isInStep,
 } from '../../model/connection.ts';
-import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { isRegistryError, notFound, conflict } from '../../model/errors.ts';
 import { assertAccepted } from '../guard.ts';
 import { resourceRef, type Resource, chooseLatest, findVersion, type Version } from '../../model/resource.ts';
 import {
@@ -74,15 +74,14 @@ export async function importHistory(
 ): Promise<Run> {
   const resource = await findResource(registry, coordinate);
   const name = formatCoordinate(coordinate);
-  if (resource === null) throw new RegistryError('not_found', `${name} does not exist.`);
+  if (resource === null) throw notFound(`${name} does not exist.`);
   const { connection } = resource;
-  if (connection === null)
-    throw new RegistryError('not_found', `${name} is not connected to a repository. Connect it, and run stele sync.`);
+  if (connection === null) throw notFound(`${name} is not connected to a repository. Connect it, and run stele sync.`);
   const id = repositoryId(connection.repository, connection.branch);
   const repository = (await registry.refs.read<Repository>(repositoryRef(coordinate.org, id)))?.value;
   // One that is followed again, or otherwise, has to be read again from the commit that it had.
   const tip = repository && (repository.commit ?? trustedCommit(repository));
-  if (!tip) throw new RegistryError('conflict', `${name} was never synced. Run stele sync first.`);
+  if (!tip) throw conflict(`${name} was never synced. Run stele sync first.`);
   const run: Run = { ...newRun(registry, repository, id, 'import'), state: 'running', to: tip };
   const lease = { org: coordinate.org, name: `${coordinate.type}/${coordinate.slug}` };
   return withLease(registry, lease, signal, async ({ registry: fenced, signal: held }) => {
@@ -280,8 +279,7 @@ function assertLatestStays({ registry, connected }: ImportWork, pasts: readonly 
   const change = latestMovedBack(connected, { ...next, latest: chooseLatest(next) });
   if (change === null) return;
   const say = ({ label, createdAt, publishedAt }: Version) => `${label} (${(createdAt ?? publishedAt).slice(0, 10)})`;
-  throw new RegistryError(
-    'conflict',
+  throw conflict(
     `The import would move latest back from ${say(change.from)} to ${say(change.to)}. Nothing was imported. Repeat it with --latest keep to leave latest where it is, or with --latest rule to move it.`,
   );
 }

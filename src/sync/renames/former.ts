@@ -1,7 +1,7 @@
 import type { Principal } from '../../model/access.ts';
 import type { Host, FoundRepository } from '../../hosts/host.ts';
 import { repositoryId, repositoryRef, trustedCommit, type Repository } from '../../model/connection.ts';
-import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { isRegistryError, conflict } from '../../model/errors.ts';
 import { hostOf, remoteOf } from '../../registry/remote.ts';
 import type { Registry, Author } from '../../registry/registry.ts';
 import { listRepositories } from '../follow.ts';
@@ -185,12 +185,11 @@ async function assertSameHistory(
   // Judged as if it had been missing: its history must not even have been rewritten.
   const renamed: Repository = { ...former, url, credential, state: 'detached' };
   const tip = await registry.source.tip(await remoteOf(registry, renamed), signal);
-  if (!tip.found) throw new RegistryError('conflict', tip.detail);
+  if (!tip.found) throw conflict(tip.detail);
   const verdict = await judgeCommit(registry, renamed, tip.commit, signal);
   if (verdict.isAccepted) return;
   const trusted = trustedCommit(former);
-  throw new RegistryError(
-    'conflict',
+  throw conflict(
     `The git host says that ${former.url} was renamed to ${url}, but ${trusted}, which was published last, is not known to be in the history there. Nothing is taken over. If it is the same repository, connect its resources to the new URL.`,
   );
 }

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import PQueue from 'p-queue';
 import type { FoundRepository, Host } from '../../hosts/host.ts';
 import { repositoryId, repositoryRef, type Repository, type Trigger } from '../../model/connection.ts';
-import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { isRegistryError, unavailable } from '../../model/errors.ts';
 import { hostOf } from '../../registry/remote.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { follow } from '../follow.ts';
@@ -117,7 +117,7 @@ export function createRenames(
     },
     /** Stops the looks and waits for them to end. */
     async close(): Promise<void> {
-      stop.abort(new RegistryError('unavailable', 'The registry is shutting down.'));
+      stop.abort(unavailable('The registry is shutting down.'));
       await Promise.all(running);
     },
     /** Looks at the repositories whose last look is a day ago, or an hour for those that are missing. */
