@@ -8,13 +8,10 @@ import { inputOf } from './sandbox/memory-load.ts';
 export async function run(files: Record<string, string>, changes: Partial<CompileInput> = {}) {
   const [entry] = Object.keys(files);
   const batches: string[][] = [];
-  const load = async (paths: string[]): Promise<LoadedFile[]> => {
+  const give = giveOnce(files);
+  const load = (paths: string[]): Promise<LoadedFile[]> => {
     batches.push(paths);
-    return paths.map((path) =>
-      Object.hasOwn(files, path)
-        ? { path, bytes: Buffer.from(files[path]!) }
-        : { path, problem: problemAtFile('file-missing', path, 'There is no such file.') },
-    );
+    return give(paths);
   };
   const { artifact, report } = await runCompile(inputOf(entry!, changes), load);
   const text = (format: string) => {
@@ -30,5 +27,19 @@ export async function run(files: Record<string, string>, changes: Partial<Compil
     json,
     yaml: text('yaml'),
     value: json === null ? null : (JSON.parse(json) as unknown),
+  };
+}
+
+/** Gives each file once, as the parent of a sandbox does. */
+export function giveOnce(files: Readonly<Record<string, string>>): (paths: string[]) => Promise<LoadedFile[]> {
+  const given = new Set<string>();
+  return async (paths) => {
+    const wanted = [...new Set(paths)].filter((path) => !given.has(path));
+    return wanted.map((path) => {
+      given.add(path);
+      return Object.hasOwn(files, path)
+        ? { path, bytes: Buffer.from(files[path]!) }
+        : { path, problem: problemAtFile('file-missing', path, 'There is no such file.') };
+    });
   };
 }

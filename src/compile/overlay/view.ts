@@ -9,7 +9,7 @@ import {
   type Report,
 } from '../../model/problem.ts';
 import type { View } from '../../model/artifact.ts';
-import type { LoadFiles } from '../collect.ts';
+import type { LoadFiles, LoadedFile } from '../collect.ts';
 import type { Artifact, CompileInput } from '../compile.ts';
 import { createBudget, TooMuchWork } from '../ruleset/spectral/pattern.ts';
 import { parseFile, type ParsedFile } from '../text/parse.ts';
@@ -23,6 +23,16 @@ export interface PlainCompiler {
   compile(input: CompileInput, load: LoadFiles): Promise<{ artifact: Artifact | null; report: Report }>;
 }
 
+/** A file is given once, and a view asks for it again: as an overlay, and before and after its audience is known. */
+function remembering(load: LoadFiles): LoadFiles {
+  const files = new Map<string, LoadedFile>();
+  return async (paths) => {
+    const wanted = paths.filter((path) => !files.has(path));
+    for (const file of wanted.length > 0 ? await load(wanted) : []) files.set(file.path, file);
+    return paths.flatMap((path) => files.get(path) ?? []);
+  };
+}
+
 /** The most operations that an artifact names as left out. */
 const maxRemoved = 1000;
 
@@ -33,13 +43,14 @@ const maxRemoved = 1000;
  */
 export async function compileView(
   { view, ...input }: CompileInput & { view: View },
-  load: LoadFiles,
+  loadOnce: LoadFiles,
   plain: PlainCompiler,
 ): Promise<{ artifact: Artifact | null; report: Report }> {
   const { entry, limits } = input;
   const refused = (problems: Problem[]) => ({ artifact: null, report: createReport(problems) });
+  const load = remembering(loadOnce);
   // Separately, because the first file is there already.
-  const files = [...(await load([entry])), ...(view.overlays.length > 0 ? await load(view.overlays) : [])];
+  const files = [...(await load([entry])), ...(await load(view.overlays))];
   const parsed = files.map((file) =>
     'bytes' in file
       ? parseQuietly(file.path, file.bytes, limits)
@@ -59,7 +70,7 @@ export async function compileView(
     (value: unknown): LoadFiles =>
     async (paths) => {
       const others = paths.filter((path) => path !== entry);
-      const loaded = others.length > 0 ? await load(others) : [];
+      const loaded = await load(others);
       const bytes = Buffer.from(JSON.stringify(value));
       return others.length < paths.length ? [{ path: entry, bytes }, ...loaded] : loaded;
     };

@@ -6,6 +6,7 @@ import { runCompile } from '../../../src/compile/run.ts';
 import type { View } from '../../../src/model/artifact.ts';
 import { timesAsMany } from '../../sample.ts';
 import { limits } from '../limits.ts';
+import { giveOnce } from '../run.ts';
 
 const ok = { 200: { description: 'Done.' } };
 const giving = (ref: string) => ({
@@ -16,26 +17,12 @@ const info = { title: 'Pay', version: '1.0.0' };
 /** What is published of these files, the first of which is the document. */
 async function publishedAs(files: Record<string, unknown>, view: View) {
   const entry = Object.keys(files)[0]!;
+  const texts = Object.entries(files).map(
+    ([path, text]) => [path, typeof text === 'string' ? text : JSON.stringify(text)] as const,
+  );
   const { artifact, report } = await runCompile(
     { type: 'apis', entry, validation: 'strict', ruleset: null, limits, view },
-    async (paths) =>
-      paths.map((path) => {
-        const text = Object.hasOwn(files, path) ? files[path] : undefined;
-        if (text === undefined)
-          return {
-            path,
-            problem: {
-              rule: 'file-missing',
-              severity: 'error',
-              message: 'No such file.',
-              file: path,
-              line: 1,
-              column: 1,
-              pointer: '',
-            },
-          };
-        return { path, bytes: Buffer.from(typeof text === 'string' ? text : JSON.stringify(text)) };
-      }),
+    giveOnce(Object.fromEntries(texts)),
   );
   const textOf = (format: string) =>
     Buffer.from(
@@ -98,6 +85,35 @@ test('an overlay that is none, that is missing, or that cannot be applied reject
   expect(await problemsOf(overlay({ target: '$', update: { paths: 5 } }))).toMatch(
     /error (?:schema|struct) api\.json:1/,
   );
+});
+
+test('a file is read wherever a view names it, also the document and one overlay twice', async () => {
+  const of = (example: object, overlays: string[], audience: string | null) => {
+    const post = {
+      requestBody: { content: { 'application/json': { schema: { type: 'string' }, examples: { example } } } },
+    };
+    const api = { openapi: '3.1.0', info, tags: [], paths: { '/a': { post: { ...post, responses: ok } } } };
+    const again = overlay({ target: '$.tags', update: { name: 'more' } });
+    return publishedAs({ 'api.json': api, 'again.json': again }, { overlays, audience });
+  };
+  const fine = { value: 'text' };
+  expect((await of(fine, ['api.json'], null)).problems.join()).toContain('is not an OpenAPI Overlay');
+  expect((await of(fine, ['again.json', 'again.json'], null)).value['tags']).toHaveLength(2);
+  for (const audience of [null, 'public'])
+    expect(await of({ externalValue: 'again.json' }, ['again.json'], audience)).toMatchObject({
+      value: {
+        paths: {
+          '/a': {
+            post: {
+              requestBody: {
+                content: { 'application/json': { examples: { example: { value: { overlay: '1.0.0' } } } } },
+              },
+            },
+          },
+        },
+      },
+      problems: [],
+    });
 });
 
 test('an audience gets what is not marked for others, and nothing that only that used', async () => {
