@@ -20,6 +20,7 @@ import { rulesetNow } from '../sync/inputs.ts';
 import { type SitePreview, storeSitePreview } from '../sites/registry/site-preview.ts';
 import { checkOf } from './check-document.ts';
 import { checkOfSite, touchedSites } from './check-sites.ts';
+import { detachedSites, findSites } from '../sites/sync/sync-sites.ts';
 import { anonymous } from '../model/access.ts';
 import { defaultsOf, policyOf } from '../registry/gate/policy.ts';
 import { mayRead } from '../registry/readable.ts';
@@ -92,7 +93,9 @@ export async function checkPull(
   const gone = detachedDocuments(standing, plan).results.filter(
     ({ path }) => isSynced || changed.has(path) || before.has(path),
   );
-  const checks = await checksOfDocuments(registry, [...plan.notes.filter(isNew), ...gone], head);
+  const sitesThere = await findSites(registry, standing, plan.sites);
+  const cutOff = plan.isRefused ? [] : await detachedSites(registry, standing, sitesThere);
+  const checks = await checksOfDocuments(registry, [...plan.notes.filter(isNew), ...gone, ...cutOff], head);
   if (plan.isRefused && checks.length === 0) return stop(nothingPlanned(settingsPath(repository), head));
 
   const publishing = { repository: standing, run, signal };
@@ -100,8 +103,7 @@ export async function checkPull(
   const asIs = await viewAsReader(inside, repository);
   let isGateChanged = false;
   let room = registry.config.url !== null && registry.config.pulls.previewDays > 0 ? maxPreviewBytes : 0;
-  const named = { changed, named: plan.sites, before: target?.plan.sites ?? null };
-  const sites = plan.isRefused ? [] : await touchedSites(registry, standing, named);
+  const sites = plan.isRefused ? [] : touchedSites(sitesThere, changed, target?.plan.sites ?? null);
   // Rulesets first, because other documents of the same request may have to pass them.
   for (const document of rulesetsFirst(plan.planned)) {
     signal.throwIfAborted();

@@ -20,24 +20,17 @@ import { findSite } from '../registry/lives.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import { annotationsOf, checkName, code, plain, checkTitle } from '../sync/checks.ts';
 import { refusable } from '../sync/publish-document.ts';
-import { filesIn, findSites, type FoundSite } from '../sites/sync/sync-sites.ts';
+import { filesIn, type FoundSite } from '../sites/sync/sync-sites.ts';
 
-/** What decides whether a pull request touches a site. */
-interface SiteChanges {
-  /** Paths that the request changes. */
-  changed: ReadonlySet<string>;
-  /** The sites that `stele.yaml` names, in the merged tree and in the target branch; null: the same. */
-  named: readonly SettingsSite[];
-  before: readonly SettingsSite[] | null;
-}
-
-/** The sites that a pull request touches: their folder, or what `stele.yaml` says of them. */
-export async function touchedSites(
-  registry: Registry,
-  repository: Repository,
-  { changed, named, before }: SiteChanges,
-): Promise<FoundSite[]> {
-  const sites = await findSites(registry, repository, named);
+/**
+ * Those of the sites in the merged tree that a pull request touches: their folder, or what `stele.yaml` says of them. `changed`: paths that
+ * it changes; `before`: the sites that `stele.yaml` names in the target branch, null: the same.
+ */
+export function touchedSites(
+  sites: readonly FoundSite[],
+  changed: ReadonlySet<string>,
+  before: readonly SettingsSite[] | null,
+): FoundSite[] {
   const isNew = (settings: SettingsSite) =>
     before !== null && !before.some((one) => JSON.stringify(one) === JSON.stringify(settings));
   return sites.filter(

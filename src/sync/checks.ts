@@ -33,7 +33,8 @@ export async function checksOfDocuments(
   commit: string,
 ): Promise<Check[]> {
   return Promise.all(
-    documents.map(async ({ path, resource, outcome, label, report, detail, commit: own }): Promise<Check> => {
+    documents.map(async ({ path, resource, site, outcome, label, report, detail, commit: own }): Promise<Check> => {
+      const about = resource ?? site;
       const stored = report === null ? null : await readJson<Report>(registry, report);
       const isAccepted = outcome === 'published' || outcome === 'unchanged';
       const latest = isAccepted && resource !== null ? await latestNow(registry, resource) : null;
@@ -51,7 +52,7 @@ export async function checksOfDocuments(
       ].join('\n\n');
       return {
         commit: own ?? commit,
-        name: resource === null ? wholeCheck : checkName(resource),
+        name: about === undefined ? wholeCheck : checkName(about),
         state,
         title,
         summary,

@@ -60,7 +60,7 @@ async function syncBranch(syncing: Syncing, commit: string): Promise<Progress> {
   const { synced, lost: unread } = await syncDocuments({ ...syncing, repository }, snapshot, planned);
   await moveConnections(syncing, moves, planned);
   // After the documents, which its pages may embed.
-  const published = await syncSites({ ...syncing, repository }, snapshot, sites);
+  const published = await syncSites({ ...syncing, repository }, snapshot, isRefused ? null : sites);
   const lost = unread ?? published.lost;
   const detached = detachedDocuments(repository, plan);
   for (const { path, resource, outcome, label, detail } of detached.results) {

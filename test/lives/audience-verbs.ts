@@ -1,11 +1,18 @@
 import { commit, sync } from './git-verbs.ts';
-import { evolve, firstDoc, type Life, type Repo, type Verbs } from './life.ts';
+import { evolve, firstDoc, send, type Life, type Repo, type Verbs } from './life.ts';
 import { publicPart, textOf, type Doc, type Overlay } from './model.ts';
 
 const settings = `resources:
   - { path: api.json, slug: faces }
   - { path: api.json, slug: faces-public, audience: public, overlays: [public.overlay.json] }
 `;
+
+const books = ['book', 'tome'];
+
+const sitesOf = (sites: readonly string[]): string =>
+  sites.length === 0
+    ? ''
+    : `sites:\n${sites.map((slug) => `  - { path: docs, slug: ${slug}, title: Book }\n`).join('')}`;
 
 const textOfOverlay = ({ note, removes }: Overlay): string => {
   const actions = [
@@ -23,7 +30,12 @@ export function commitFaces(life: Life, repo: Repo, doc: Doc, overlay: Overlay):
     ['faces', doc],
     ['faces-public', publicPart(doc, overlay)],
   ]);
-  const texts = { 'stele.yaml': settings, 'api.json': textOf(doc), 'public.overlay.json': textOfOverlay(overlay) };
+  const texts = {
+    'stele.yaml': settings + sitesOf(life.book.sites),
+    'api.json': textOf(doc),
+    'public.overlay.json': textOfOverlay(overlay),
+    'docs/index.md': life.book.text,
+  };
   life.overlay = overlay;
   commit(life, repo, files, texts);
 }
@@ -57,6 +69,29 @@ export const audienceVerbs: Verbs = {
       const removes = draw.chance(0.6) ? draw.of(['a', 'c', 'd']) : null;
       commitFaces(life, repo, doc, { note, removes });
       return sync(life, repo, `push the overlay ${JSON.stringify({ note, removes })}, and sync`);
+    },
+  },
+  'push sites': {
+    weight: 4,
+    asks: ['syncRepository'],
+    plan(life, draw) {
+      const repo = life.repos.get('faces')!;
+      const text = `# Book\n\nText ${draw.number(1000)}\n`;
+      const sites = books.filter(() => draw.chance(0.6));
+      life.book = { text, sites };
+      commitFaces(life, repo, repo.files.get('faces')!, life.overlay);
+      const { says, ask, expected } = sync(life, repo, `push the sites ${sites.join(', ') || 'none'}, and sync`);
+      const standing = async (slug: string) => {
+        const { json } = await send(life, 'GET', `/v1/sites/${slug}/connection`);
+        if (json['state'] !== 'synced') return [slug, null];
+        return [slug, (await life.world.call('GET', `/sites/acme/${slug}/index.md`, { key: life.admin })).text];
+      };
+      return {
+        says,
+        ask: async () => [await ask(), await Promise.all(books.map(standing))],
+        expected: [expected, books.map((slug) => [slug, sites.includes(slug) ? text : null])],
+        isRepeatable: true,
+      };
     },
   },
 };

@@ -115,6 +115,8 @@ export interface Life {
   repos: Map<string, Repo>;
   /** The overlay of the repository with two audiences. */
   overlay: Overlay;
+  /** The folder of Markdown in that repository: its page, and the sites that `stele.yaml` makes of it. */
+  book: { text: string; sites: string[] };
   references: References;
   gated: Gated;
   /** The leaves of the public log that were seen last. */

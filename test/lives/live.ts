@@ -90,6 +90,7 @@ async function begin(seed: number): Promise<Life> {
       repo('faces', faces, 'audience'),
     ]),
     overlay: { note: null, removes: null },
+    book: { text: '# Book\n', sites: [] },
     references: noReferences(),
     gated: noGated(repositoryId(gatedUrl, null)),
     logSize: 0,

@@ -79,6 +79,21 @@ test('a page may embed an API that the same request adds', async () => {
   expect(found).toMatchObject([{ state: 'success' }]);
 });
 
+test('a request whose stele.yaml no longer names a site is told that the site stays as it is', async () => {
+  const { found } = await check(
+    { 'stele.yaml': settings(), 'docs/index.md': '# Home\n' },
+    { 'stele.yaml': settings().replace('handbook', 'renamed') },
+  );
+  expect(found.toSorted((one, other) => one.name.localeCompare(other.name))).toMatchObject([
+    {
+      name: 'stele @acme/sites/handbook',
+      state: 'neutral',
+      title: 'stele.yaml no longer names the site. The published site stays.',
+    },
+    { name: 'stele @acme/sites/renamed', state: 'success', title: 'Would be published' },
+  ]);
+});
+
 test('a request that leaves a site alone says nothing of it', async () => {
   const target = { 'stele.yaml': settings(), 'docs/index.md': '# Home\n' };
   expect((await check(target, { 'pay.yaml': api('1.1.0') })).found).toEqual([]);

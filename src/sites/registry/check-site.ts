@@ -1,4 +1,4 @@
-import { pageAt, isPagePath } from '../model/page-path.ts';
+import { isPagePath, ownFiles, pageAt, routeOf } from '../model/page-path.ts';
 import { createReport, problemAtFile, type BlockOn, type Problem, type Report } from '../../model/problem.ts';
 import type { DeploymentContents, NavigationItem } from '../model/documentation-site.ts';
 import { faintIn, themeFileBytes, themeFiles } from '../model/theme.ts';
@@ -98,6 +98,9 @@ export function checkSite({ settings, pages, files, embeds, absent }: Checked): 
   );
 
   for (const [path, { facts }] of Object.entries(pages)) {
+    const route = routeOf(path);
+    if (has(route) || (ownFiles as readonly string[]).includes(route))
+      note('site-page-hidden', path, `Nobody sees this page, because ${route} is another file. Rename the page.`);
     for (const { to, anchor, written, isImage, line } of facts.links) {
       const goal = to !== null && !has(to) && isPagePath(to) ? followRedirects(redirects, to) : to;
       if (goal === null || !has(goal))

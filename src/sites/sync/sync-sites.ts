@@ -2,6 +2,7 @@ import { own } from '../../model/json.ts';
 import type { SettingsSite } from '../../compile/sandboxes.ts';
 import { isSandboxLost } from '../../compile/compile.ts';
 import {
+  isInStep,
   type Repository,
   type RunDocument,
   type SiteState,
@@ -13,6 +14,7 @@ import { isRegistryError } from '../../model/errors.ts';
 import { countText, describeBlocking } from '../../model/problem.ts';
 import {
   formatSite,
+  parseSite,
   settingsOf,
   type SiteConnection,
   type DocumentationSite,
@@ -24,6 +26,7 @@ import type { Author, Registry } from '../../registry/registry.ts';
 import type { Snapshot, SnapshotEntry } from '../../source/snapshot.ts';
 import type { Syncing } from '../../sync/runs.ts';
 import { connectedResources } from '../../plan/plan.ts';
+import { findSite } from '../../registry/lives.ts';
 import type { Generation } from '../../store/records.ts';
 import { posix } from 'node:path';
 import type { SiteFiles } from '../registry/make-deployment.ts';
@@ -38,18 +41,21 @@ export interface SyncedSites {
 
 /**
  * Publishes the documentation sites of a commit: those that `stele.yaml` names, and those that
- * somebody connected to one of its folders. A folder that did not change publishes nothing.
+ * somebody connected to one of its folders. A folder that did not change publishes nothing. `named` null: `stele.yaml` is
+ * invalid, and the sites that it named stay as they are.
  */
 export async function syncSites(
   syncing: Syncing,
   snapshot: Snapshot,
-  named: readonly SettingsSite[],
+  named: readonly SettingsSite[] | null,
 ): Promise<SyncedSites> {
   const { registry, repository, run } = syncing;
   const documents: RunDocument[] = [];
-  const states: Record<string, SiteState> = {};
+  const states: Record<string, SiteState> = Object.fromEntries(
+    Object.entries(repository.sites ?? {}).filter(([, { outcome }]) => named === null || outcome === 'detached'),
+  );
   let lost: string | null = null;
-  const sites = await findSites(registry, repository, named);
+  const sites = await findSites(registry, repository, named ?? []);
   const at = registry.now().toISOString();
   const record = (
     site: FoundSite,
@@ -57,9 +63,9 @@ export async function syncSites(
     detail: string | null,
     report: Digest | null = null,
   ) => {
-    const isAccepted = outcome !== 'rejected';
+    const isAccepted = isInStep({ outcome });
     const before = own(repository.sites ?? {}, site.name.slug);
-    const isAsBefore = before !== undefined && (before.outcome !== 'rejected') === isAccepted;
+    const isAsBefore = before !== undefined && isInStep(before) === isAccepted;
     states[site.name.slug] = { outcome, since: isAsBefore ? before.since : at, detail: isAccepted ? null : detail };
     if (outcome === 'unchanged') return;
     const name = formatSite(site.name);
@@ -76,6 +82,11 @@ export async function syncSites(
       else if (isRegistryError(error)) record(site, 'rejected', error.message);
       else throw error;
     }
+  }
+  for (const document of named === null ? [] : await detachedSites(registry, repository, sites)) {
+    const { site, detail } = document;
+    states[parseSite(site)!.slug] = { outcome: 'detached', since: at, detail };
+    documents.push(document);
   }
   for (const document of documents)
     registry.log(document.outcome === 'published' ? 'info' : 'warn', 'document', { run: run.id, ...document });
@@ -180,6 +191,26 @@ export async function findSites(
     })),
   ];
 }
+
+/** The sites that a commit cuts off: its `stele.yaml` no longer names them. What they published stays. */
+export async function detachedSites(
+  registry: Registry,
+  { org, url, branch, sites = {} }: Pick<Repository, 'org' | 'url' | 'branch' | 'sites'>,
+  found: readonly FoundSite[],
+): Promise<(RunDocument & { site: string })[]> {
+  const there = new Set(found.map(({ name }) => name.slug));
+  const gone = Object.keys(sites).filter((slug) => !there.has(slug) && sites[slug]!.outcome !== 'detached');
+  const documents = gone.map(async (slug) => {
+    const connection = (await findSite(registry, { org, slug }))?.value.connection;
+    if (connection?.repository !== url || connection.branch !== branch) return [];
+    const path = connection.folder || '/';
+    const detail = 'stele.yaml no longer names the site. The published site stays.';
+    return [{ path, resource: null, site: formatSite({ org, slug }), ...cutOff, detail }];
+  });
+  return (await Promise.all(documents)).flat();
+}
+
+const cutOff = { outcome: 'detached', label: null, report: null } as const;
 
 /** The files of a folder, with paths as in the site. Others than files are reported when they are read. */
 export function filesIn(snapshot: Snapshot, entries: readonly SnapshotEntry[], folder: string): SiteFiles {

@@ -161,6 +161,18 @@ describe('a check before publishing', () => {
     expect((await findSite(registry, handbook))!.value.current).toBeNull();
   });
 
+  test('names each page whose address another file has', async () => {
+    const registry = createTestRegistry();
+    const hidden = ['data.json.md', 'guide.md.md', 'llms.txt.md', 'search.json.md'];
+    const seen = ['index.md', 'guide.md', 'guide/index.md', 'v1.0.md', 'other.json.md', 'sub/llms.txt.md'];
+    const files = Object.fromEntries([...hidden, ...seen].map((path) => [path, `# ${path}`]));
+    await writeSite(registry, { ...files, 'data.json': '{}' });
+    const { report } = await deploy(registry);
+    expect(report.problems.map(({ rule, file }) => [rule, file])).toEqual(
+      hidden.map((path) => ['site-page-hidden', path]),
+    );
+  });
+
   test('blocks where the site asks for that', async () => {
     const registry = createTestRegistry();
     await writeSite(registry, { 'index.md': '[a](gone.md)' }, { blockOn: 'warn' });

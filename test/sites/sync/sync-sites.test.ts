@@ -101,6 +101,24 @@ describe('a site in a repository', () => {
     expect(await sync(registry, 'c1', files)).toMatchObject({ documents: [{ outcome: 'published' }], lost: null });
   });
 
+  test('that stele.yaml no longer names is detached, once, and stays as it is; an invalid stele.yaml detaches none', async () => {
+    const registry = createTestRegistry();
+    const files = { 'docs/index.md': '# Home' };
+    const syncing = syncingOf(registry);
+    const at = async (commit: string, named: SettingsSite[] | null) => {
+      const { documents, change } = await syncSites(syncing, snapshotOf(url, commit, files), named);
+      Object.assign(syncing.repository, change);
+      return { outcomes: documents.map(({ site, outcome }) => [site, outcome]), state: change.sites?.['handbook'] };
+    };
+    await at('c1', [docs]);
+    expect(await at('c2', null)).toMatchObject({ outcomes: [], state: { outcome: 'published' } });
+    const detached = { outcome: 'detached', detail: 'stele.yaml no longer names the site. The published site stays.' };
+    expect(await at('c3', [])).toMatchObject({ outcomes: [['@acme/sites/handbook', 'detached']], state: detached });
+    expect(await at('c4', [])).toMatchObject({ outcomes: [], state: detached });
+    expect((await grantSite(registry, anonymous, handbook))?.deployment.label).toBe('1');
+    expect(await at('c5', [docs])).toMatchObject({ state: { outcome: 'unchanged', detail: null } });
+  });
+
   test('is not taken from another repository, nor from files that were sent', async () => {
     const registry = createTestRegistry();
     await writeSite(registry, { 'index.md': 'sent' });
