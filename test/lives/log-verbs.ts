@@ -27,6 +27,11 @@ async function readLog({ registry }: Node): Promise<Map<string, Told>> {
   return told;
 }
 
+/** All processes write the public log at once. */
+export async function writeLogs({ world }: Life): Promise<void> {
+  await Promise.all(world.nodes.map(async ({ registry }) => (await publicLogOf(registry))!.update()));
+}
+
 /** public-log.md, What is in it: what of the log is not as the model has it, once all is written. */
 export async function faultsOfLog(life: Life, node: Node): Promise<string[]> {
   const told = await readLog(node);
@@ -74,10 +79,12 @@ export const logVerbs: Verbs = {
     plan(life, draw) {
       const { witness } = life.world;
       const isSilent = draw.chance(0.3);
+      const areAtOnce = draw.chance(0.5);
       return {
-        says: `read the public log${isSilent ? ', while its witness does not answer' : ''}`,
+        says: `read the public log${areAtOnce ? ', which all processes write at once' : ''}${isSilent ? ', while its witness does not answer' : ''}`,
         async ask() {
           const node = life.world.nodes[life.world.turn]!;
+          if (areAtOnce) await writeLogs(life);
           witness.setSilent(isSilent);
           // A witness that did not answer is asked again a minute later.
           life.world.pass(60_000);

@@ -1,6 +1,7 @@
 import { keyOf } from './approval-verbs.ts';
 import type { Draw } from './draw.ts';
-import { day, evolve, firstDoc, newResource, send, type Life, type Verbs } from './life.ts';
+import { writeLogs } from './log-verbs.ts';
+import { day, evolve, firstDoc, newResource, send, type Life, type Verb, type Verbs } from './life.ts';
 import {
   bestOfMajor,
   latestOf,
@@ -48,6 +49,50 @@ async function publishedAnswer(asking: ReturnType<typeof send>): Promise<unknown
 const change = async (life: Life, path: string, body: unknown): Promise<unknown> =>
   (await send(life, 'PATCH', path, body)).status;
 
+const publishing: Verb = {
+  weight: 24,
+  asks: ['publishApi'],
+  plan(life, draw) {
+    const resource = uploaded(life, draw);
+    if (resource === null) return null;
+    const { slug } = resource;
+    const before = life.drafts.get(slug);
+    // Now and then what was published before, again.
+    const old = draw.chance(0.15) ? draw.of(resource.versions) : undefined;
+    const doc = old?.doc ?? (before ? evolve(before, draw) : firstDoc(slug, draw));
+    const label = draw.chance(0.2) ? (old?.label ?? doc.version) : undefined;
+    const isCandidate = !draw.chance(0.1);
+    const rejects = draw.chance(0.1);
+    const isTrial = draw.chance(0.1);
+    const target = isTrial ? structuredClone(resource) : resource;
+    const by = resource.approval ? draw.of(['ann', 'bob', 'the administrator']) : 'the administrator';
+    const who = { by, now: life.world.now() + 1000 };
+    const outcome = publish(target, { doc, label, isCandidate, rejects, isStrict: life.ruleset.isStrict, ...who });
+    if (!isTrial) life.drafts.set(slug, doc);
+    if (!isTrial && outcome.outcome === 'published')
+      life.published.push({ slug, label: outcome.version.label, at: who.now });
+    const body = {
+      document: textOf(doc),
+      ...(label !== undefined && { version: label }),
+      ...(!isCandidate && { latest: false }),
+      ...(rejects && { onConflict: 'reject' }),
+      ...(isTrial && { dryRun: true }),
+    };
+    const { document: _, ...options } = body;
+    const expected = expectedAnswer(target, outcome);
+    return {
+      says: `publish ${slug} ${JSON.stringify({ ...doc, ...options })} by ${by}`,
+      async ask() {
+        const key = by === 'the administrator' ? life.admin : await keyOf(life, by);
+        return publishedAnswer(send(life, 'POST', `/v1/apis/${slug}/spec`, body, key));
+      },
+      expected: isTrial && outcome.outcome === 'published' ? { ...(expected as object), status: 200 } : expected,
+      touches: [slug],
+      isRepeatable: !isTrial && !resource.approval,
+    };
+  },
+};
+
 export const resourceVerbs: Verbs = {
   create: {
     weight: 3,
@@ -65,46 +110,30 @@ export const resourceVerbs: Verbs = {
       };
     },
   },
-  publish: {
-    weight: 24,
+  publish: publishing,
+  'publish at once': {
+    weight: 6,
     asks: ['publishApi'],
     plan(life, draw) {
-      const resource = uploaded(life, draw);
-      if (resource === null) return null;
-      const { slug } = resource;
-      const before = life.drafts.get(slug);
-      // Now and then what was published before, again.
-      const old = draw.chance(0.15) ? draw.of(resource.versions) : undefined;
-      const doc = old?.doc ?? (before ? evolve(before, draw) : firstDoc(slug, draw));
-      const label = draw.chance(0.2) ? (old?.label ?? doc.version) : undefined;
-      const isCandidate = !draw.chance(0.1);
-      const rejects = draw.chance(0.1);
-      const isTrial = draw.chance(0.1);
-      const target = isTrial ? structuredClone(resource) : resource;
-      const by = resource.approval ? draw.of(['ann', 'bob', 'the administrator']) : 'the administrator';
-      const who = { by, now: life.world.now() + 1000 };
-      const outcome = publish(target, { doc, label, isCandidate, rejects, isStrict: life.ruleset.isStrict, ...who });
-      if (!isTrial) life.drafts.set(slug, doc);
-      if (!isTrial && outcome.outcome === 'published')
-        life.published.push({ slug, label: outcome.version.label, at: who.now });
-      const body = {
-        document: textOf(doc),
-        ...(label !== undefined && { version: label }),
-        ...(!isCandidate && { latest: false }),
-        ...(rejects && { onConflict: 'reject' }),
-        ...(isTrial && { dryRun: true }),
-      };
-      const { document: _, ...options } = body;
-      const expected = expectedAnswer(target, outcome);
+      const one = publishing.plan(life, draw);
+      if (one === null) return null;
+      const resources = new Map([...life.resources].filter(([slug]) => !one.touches!.includes(slug)));
+      const other = publishing.plan({ ...life, resources, step: life.step + 0.5 }, draw);
+      if (other === null) return one;
       return {
-        says: `publish ${slug} ${JSON.stringify({ ...doc, ...options })} by ${by}`,
+        says: `at once, ${one.says} and ${other.says}`,
         async ask() {
-          const key = by === 'the administrator' ? life.admin : await keyOf(life, by);
-          return publishedAnswer(send(life, 'POST', `/v1/apis/${slug}/spec`, body, key));
+          const { world } = life;
+          world.turn = 0;
+          const asking = one.ask();
+          world.turn = 1;
+          const answers = await Promise.all([asking, other.ask(), writeLogs(life)]);
+          // One process may have read a moment before what the other wrote.
+          world.pass(1000);
+          return answers.slice(0, 2);
         },
-        expected: isTrial && outcome.outcome === 'published' ? { ...(expected as object), status: 200 } : expected,
-        touches: [slug],
-        isRepeatable: !isTrial && !resource.approval,
+        expected: [one.expected, other.expected],
+        touches: [...one.touches!, ...other.touches!],
       };
     },
   },
