@@ -1,6 +1,6 @@
 import { parseCoordinate } from '../../model/address.ts';
 import { everywhereKey, resourceKey } from '../../model/cache-key.ts';
-import { coordinateOf } from '../../model/resource.ts';
+import { coordinateOf, type Status } from '../../model/resource.ts';
 import type { Embed } from '../model/source-page.ts';
 import type { Rendered } from '../../compile/sandboxes.ts';
 import { outlineOf, renderedMarkdown, renderedOf, renderedPart, wholePart } from '../../registry/derived.ts';
@@ -19,6 +19,7 @@ export interface Embedded {
     /** What it is a reference of, with the page in the registry. */
     name: string;
     label: string;
+    state: Status['state'];
     href: string;
     /** The form for its requests. */
     tryHref: string | null;
@@ -50,10 +51,10 @@ export async function showEmbed({ site, granted, placed, reader }: SiteView, emb
   if (rendered === null) return nothing;
   const path = links.to(coordinateOf(resource), { label: version.version.label });
   const href = registryLink(site, placed, path);
-  const { label } = version.version;
+  const { label, status } = version.version;
   const form = links.to(coordinateOf(resource), { label, view: 'try' });
   const tryHref = resource.type === 'apis' ? registryLink(site, placed, form) : null;
-  const about = { name: resource.name, label, href, tryHref };
+  const about = { name: resource.name, label, state: status.state, href, tryHref };
   const sharing = { isPublic: resource.visibility === 'public', key: resourceKey(coordinateOf(resource)) };
   const shown = (text: string) =>
     showImages(site, resource, text, { hrefOf: placed.isElsewhere ? null : imageHref(site, version), hosts: [] });

@@ -1,4 +1,5 @@
-import type { Principal } from '../../model/access.ts';
+import { anonymous, type Principal } from '../../model/access.ts';
+import { own } from '../../model/json.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { isBlocking, type Report } from '../../model/problem.ts';
 import {
@@ -201,7 +202,7 @@ const soon = 300;
 /** A look reads the sites of all organizations. It gets at most this share of the time. */
 const share = 0.05;
 
-/** Publishes sites again when what they embed has a new version, until it is closed. */
+/** Publishes sites again when what they embed has a new version, or its first, until it is closed. */
 export function openFollower(registry: Registry): { close(): Promise<void> } {
   const rounds = openRounds(
     { first: soon, pause, share },
@@ -218,7 +219,7 @@ export function openFollower(registry: Registry): { close(): Promise<void> } {
 }
 
 /**
- * Publishes every site again that embeds a newest version which is not the newest any more. It
+ * Publishes every site again that embeds a newest version which is not the newest any more, or what was not there. It
  * compares what is recorded with what the log says now, so that it may be called at any time and
  * repeated: a change that one call misses is found by the next, and without a change nothing
  * happens. Returns how many sites were published.
@@ -245,11 +246,15 @@ async function followSite(registry: Registry, site: DocumentationSite): Promise<
   const reader = { kind: 'key', id: 'follow', org, scopes: ['read'], resources: null } as const;
   const embeds = { ...contents.embeds };
   const moved: string[] = [];
-  for (const [coordinate, { manifest, follows }] of Object.entries(contents.embeds)) {
-    if (!follows) continue;
+  const named = Object.values(contents.pages).flatMap(({ facts }) => facts.embeds.map(({ coordinate }) => coordinate));
+  for (const coordinate of new Set(named)) {
+    const embed = own(contents.embeds, coordinate);
+    if (embed?.follows === false) continue;
+    // Who sent the files could perhaps not read it, and sees what is published.
+    const by = embed === undefined && deployment.origin === null ? anonymous : reader;
     // An embed that cannot be read now stays as it is: readers do not see it.
-    const resolved = await resolveEmbed(registry, reader, coordinate);
-    if (resolved === null || resolved.embedded.manifest === manifest) continue;
+    const resolved = await resolveEmbed(registry, by, coordinate);
+    if (resolved === null || resolved.embedded.manifest === embed?.manifest) continue;
     embeds[coordinate] = resolved.embedded;
     moved.push(`${coordinate} is ${resolved.embedded.label}`);
   }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { changeSite } from '../../../src/sites/registry/site-record.ts';
-import { publishVersion } from '../../server/registry.ts';
+import { publishVersion, setStatus } from '../../server/registry.ts';
 import { openServed, type Served } from '../../server/served.ts';
 import { eventsOfSite } from '../../../src/events/events.ts';
 import { followSites, publishAgain } from '../../../src/sites/registry/publish-site.ts';
@@ -143,6 +143,21 @@ describe('in this order', { shuffle: false }, () => {
       }
       expect(texts[0]!.text).toContain('This reference is not available here.');
       expect(texts[0]!.headers.get('vary')).toContain('Authorization');
+    });
+
+    test('an embedded version that was yanked is named so', async () => {
+      await using open = await openServed({ rateLimit: { key: 1_000_000, address: 1_000_000, failures: 1_000_000 } });
+      const { registry, port } = open;
+      const rendered = { html: '<p>Pets</p>', navigation: '', markdown: '', truncated: false, pages: null };
+      registry.compiler.render = async () => rendered;
+      const page = async () =>
+        (await fetch(`http://127.0.0.1:${port}${at('')}`, { headers: { accept: 'text/html' } })).text();
+      await publishVersion(registry, '@acme/apis/pets', '1.0.0', { visibility: 'public' });
+      await writeSite(registry, { 'index.md': '::reference @acme/apis/pets@1.0.0' });
+      await deploy(registry);
+      expect(await page()).toContain('<span class="pill">1.0.0</span></h2>');
+      await setStatus(registry, '@acme/apis/pets', '1.0.0', { state: 'yanked', reason: 'Wrong.', since: '2026-05-01' });
+      expect(await page()).toContain('<span class="pill">1.0.0</span> <span class="tag warn">yanked</span></h2>');
     });
 
     test('a feed does not tell that a private API was published that the site embeds', async () => {

@@ -186,6 +186,30 @@ describe('a site that embeds the latest version', () => {
     expect(granted!.contents.pages['index.md']!.facts.embeds).toHaveLength(1);
   });
 
+  test.each([
+    ['public', 'sent', 1],
+    ['private', 'sent', 0],
+    ['private', 'in git', 1],
+  ] as const)(
+    'of a %s API that comes later, with files that were %s, is published again: %i',
+    async (visibility, how, times) => {
+      const registry = createTestRegistry();
+      const files = { 'index.md': '::reference @acme/apis/pay\n\n::operation @acme/apis/pay@2.0.0 GET /pets\n' };
+      if (how === 'sent') {
+        await writeSite(registry, files);
+        await deploy(registry);
+      } else await sync(registry, 'c1', { 'docs/index.md': files['index.md'] });
+      expect(await followSites(registry)).toBe(0);
+      await publishVersion(registry, '@acme/apis/pay', '1.0.0', { visibility });
+      expect(await followSites(registry)).toBe(times);
+      await publishVersion(registry, '@acme/apis/pay', '2.0.0', { visibility });
+      expect(await followSites(registry)).toBe(times);
+      expect(await followSites(registry)).toBe(0);
+      const { embeds } = (await grantSite(registry, anonymous, handbook))!.contents;
+      expect(Object.values(embeds).map(({ label }) => label)).toEqual(times === 0 ? [] : ['2.0.0', '2.0.0']);
+    },
+  );
+
   test('stays as it is when the API is made private to another organization', async () => {
     const registry = createTestRegistry();
     await publishVersion(registry, '@other/apis/pay', '1.0.0');
