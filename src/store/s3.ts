@@ -131,8 +131,9 @@ export function createS3Bucket(objects: S3Objects, monotonic = (): number => per
 
     async list(prefix, { after = '', limit = 1000 } = {}) {
       const keys: string[] = [];
-      if (!isPlain(prefix)) return keys;
-      let from = plainAfter(after);
+      // No key has other characters, and S3 may refuse some.
+      if (!/^[A-Za-z0-9._+=@/-]*$/.test(prefix)) return keys;
+      let from = after;
       while (keys.length < limit) {
         const wanted = limit - keys.length;
         const page = await objects.list(prefix, from, wanted);
@@ -165,23 +166,4 @@ export function createS3Bucket(objects: S3Objects, monotonic = (): number => per
       }
     },
   };
-}
-
-/** The characters of keys, in order. */
-const plain = '+-./0123456789=@ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
-
-function isPlain(text: string): boolean {
-  return /^[A-Za-z0-9._+=@/-]*$/.test(text);
-}
-
-/**
- * A name without characters that S3 may refuse. Between it and a name that has some are few keys or
- * none.
- */
-function plainAfter(after: string): string {
-  const [kept] = /^[A-Za-z0-9._+=@/-]*/.exec(after)!;
-  const refused = after[kept.length];
-  if (refused === undefined) return after;
-  const below = Array.from(plain).findLast((character) => character < refused) ?? '';
-  return kept + below.repeat(100);
 }
