@@ -1,36 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { styleText } from 'node:util';
 import { Command, type OutputConfiguration } from 'commander';
-import { buildCommand } from './build-command.ts';
-import { checkCommand } from './check/check-command.ts';
-import { diffCommand } from './check/diff-command.ts';
-import { discoverCommand } from './discover-command.ts';
-import { doctorCommand, initCommand, operatorCommand } from './setup/setup-commands.ts';
-import { importCommand } from './import-command.ts';
-import { backupCommand, migrateCommand, restoreCommand } from './backup-command.ts';
-import { fsckCommand, gcCommand } from './fsck-command.ts';
-import { lintCommand } from './check/lint-command.ts';
-import { replayCommand } from './check/replay-command.ts';
-import { addCommand, removeCommand } from './lock/add-command.ts';
-import { installCommand } from './lock/install-command.ts';
-import { listCommand, outdatedCommand } from './lock/list-command.ts';
-import { updateCommand } from './lock/update-command.ts';
-import { loginCommand, logoutCommand } from './login-command.ts';
-import { logCommand } from './log-command.ts';
-import { publishCommand } from './publish-command.ts';
-import { repositoriesCommand } from './repositories-command.ts';
-import { serveCommand } from './serve/serve-command.ts';
-import { sitesCommand } from '../sites/cli/sites-command.ts';
-import { syncCommand } from './sync-command.ts';
-import { verifyCommand } from './verify-command.ts';
-import { completionCommand } from './completion-command.ts';
 import { formatHelp } from './help.ts';
-import { mcpCommand } from './mcp-command.ts';
-import { openCommand } from './open-command.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { readUserDefaults } from '../config/load-config.ts';
 import { malformed } from '../model/errors.ts';
 import { isSlug } from '../model/address.ts';
+import { own } from '../model/json.ts';
 import type { CommonOptions } from './command-context.ts';
 import { requireRegistry } from './registry-client.ts';
 
@@ -38,13 +14,49 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
   version: string;
 };
 
-/** Commands that tell of all others, or have some below them that the description has. */
-const needsDescription = ['serve', 'sites', 'completion', 'build'];
+/** The commands that the description does not have. To load them all takes longer than many a command. */
+const written: Readonly<Record<string, () => Promise<Command>>> = {
+  init: async () => (await import('./setup/setup-commands.ts')).initCommand(),
+  doctor: async () => (await import('./setup/setup-commands.ts')).doctorCommand(),
+  serve: async () => (await import('./serve/serve-command.ts')).serveCommand(),
+  operator: async () => (await import('./setup/setup-commands.ts')).operatorCommand(),
+  publish: async () => (await import('./publish-command.ts')).publishCommand(),
+  lint: async () => (await import('./check/lint-command.ts')).lintCommand(),
+  check: async () => (await import('./check/check-command.ts')).checkCommand(),
+  diff: async () => (await import('./check/diff-command.ts')).diffCommand(),
+  replay: async () => (await import('./check/replay-command.ts')).replayCommand(),
+  discover: async () => (await import('./discover-command.ts')).discoverCommand(),
+  add: async () => (await import('./lock/add-command.ts')).addCommand(),
+  install: async () => (await import('./lock/install-command.ts')).installCommand(),
+  update: async () => (await import('./lock/update-command.ts')).updateCommand(),
+  outdated: async () => (await import('./lock/list-command.ts')).outdatedCommand(),
+  list: async () => (await import('./lock/list-command.ts')).listCommand(),
+  remove: async () => (await import('./lock/add-command.ts')).removeCommand(),
+  sync: async () => (await import('./sync-command.ts')).syncCommand(),
+  repositories: async () => (await import('./repositories-command.ts')).repositoriesCommand(),
+  import: async () => (await import('./import-command.ts')).importCommand(),
+  sites: async () => (await import('../sites/cli/sites-command.ts')).sitesCommand(),
+  login: async () => (await import('./login-command.ts')).loginCommand(),
+  logout: async () => (await import('./login-command.ts')).logoutCommand(),
+  open: async () => (await import('./open-command.ts')).openCommand(),
+  mcp: async () => (await import('./mcp-command.ts')).mcpCommand(),
+  completion: async () => (await import('./completion-command.ts')).completionCommand(),
+  log: async () => (await import('./log-command.ts')).logCommand(),
+  verify: async () => (await import('./verify-command.ts')).verifyCommand(),
+  fsck: async () => (await import('./fsck-command.ts')).fsckCommand(),
+  backup: async () => (await import('./backup-command.ts')).backupCommand(),
+  restore: async () => (await import('./backup-command.ts')).restoreCommand(),
+  migrate: async () => (await import('./backup-command.ts')).migrateCommand(),
+  gc: async () => (await import('./fsck-command.ts')).gcCommand(),
+  build: async () => (await import('./build-command.ts')).buildCommand(),
+};
+
+/** Those that tell of all others, or have some below them that the description has. */
+const needsAll = ['serve', 'sites', 'completion', 'build'];
 
 /**
  * Returns the `stele` program. It throws instead of exiting. With `json`, it prints no error: the
- * caller does. `called`: the only command that is run. The commands that the description has are
- * there if it is one of them, or needs them: to read it takes as long as many a command.
+ * caller does. `called`: the first word of the command line, if only what that needs shall be there.
  */
 export async function createProgram({
   json = false,
@@ -66,48 +78,21 @@ export async function createProgram({
       if (org !== undefined && !isSlug(org))
         throw malformed(`${JSON.stringify(org)} is not a valid organization name.`);
     });
-  const sites = sitesCommand();
-  const commands = [
-    initCommand(),
-    doctorCommand(),
-    serveCommand(),
-    operatorCommand(),
-    publishCommand(),
-    lintCommand(),
-    checkCommand(),
-    diffCommand(),
-    replayCommand(),
-    discoverCommand(),
-    addCommand(),
-    installCommand(),
-    updateCommand(),
-    outdatedCommand(),
-    listCommand(),
-    removeCommand(),
-    syncCommand(),
-    repositoriesCommand(),
-    importCommand(),
-    sites,
-    loginCommand(),
-    logoutCommand(),
-    openCommand(),
-    mcpCommand(),
-    completionCommand(),
-    logCommand(),
-    verifyCommand(),
-    fsckCommand(),
-    backupCommand(),
-    restoreCommand(),
-    migrateCommand(),
-    gcCommand(),
-    buildCommand(),
-  ];
-  if (!commands.some((command) => command.name() === called) || needsDescription.includes(called!)) {
-    const { describedCommands } = await import('./manage/described-commands.ts');
-    commands.splice(commands.indexOf(sites) + 1, 0, ...describedCommands(sites));
-  }
-  for (const command of commands) program.addCommand(withCommonOptions(command, json));
+  for (const command of await commandsFor(called)) program.addCommand(withCommonOptions(command, json));
   return program;
+}
+
+async function commandsFor(called: string | undefined): Promise<Command[]> {
+  const load = called === undefined || needsAll.includes(called) ? undefined : own(written, called);
+  if (load !== undefined) return [await load()];
+  const { describedCommands } = await import('./manage/described-commands.ts');
+  const described = describedCommands();
+  // The program's own help names the others by what they are for.
+  const isEnough = called === '' || called?.startsWith('-') || described.some((each) => each.name() === called);
+  if (isEnough) return described;
+  const all = await Promise.all(Object.values(written).map((each) => each()));
+  const sites = all.find((each) => each.name() === 'sites')!;
+  return all.toSpliced(all.indexOf(sites) + 1, 0, ...describedCommands(sites));
 }
 
 const silent = { writeErr: () => undefined };

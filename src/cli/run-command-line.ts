@@ -12,7 +12,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   try {
     useProxies();
     if (args.includes('--color')) forceColor();
-    const program = await createProgram({ json, called: args[0] });
+    const program = await createProgram({ json, called: args[0] ?? '' });
     await program.parseAsync(args, { from: 'user' });
     return Number(process.exitCode ?? 0);
   } catch (error) {

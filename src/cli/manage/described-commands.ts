@@ -65,7 +65,7 @@ const groups: readonly [name: string, description: string, org?: string][] = [
   ['organizations', 'Create organizations, and say who may do what there.'],
 ];
 
-/** The commands that the description has. Those below a command of `others` are added to it. */
+/** The commands that the description has. Those below a command of `others` are added to it, and left out without it. */
 export function describedCommands(...others: readonly Command[]): Command[] {
   const made = groups.map(([name, description]) => new Command(name).description(description));
   const alone: Command[] = [];
@@ -74,7 +74,7 @@ export function describedCommands(...others: readonly Command[]): Command[] {
       const [first, below] = plain.name.split(' ') as [string, string?];
       const command = commandOf(operation, plain, below ?? first);
       if (below === undefined) alone.push(command.helpGroup(plain.group ?? ''));
-      else [...made, ...others].find((each) => each.name() === first)!.addCommand(command);
+      else [...made, ...others].find((each) => each.name() === first)?.addCommand(command);
     }
   return [...alone, ...made];
 }
