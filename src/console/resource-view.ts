@@ -1,6 +1,6 @@
 import type { Coordinate } from '../model/address.ts';
 import { countText } from '../model/problem.ts';
-import { coordinateOf, nameOf } from '../model/resource.ts';
+import { nameOf } from '../model/resource.ts';
 import { types } from '../model/kinds.ts';
 import { mayReadOrganization } from '../registry/readable.ts';
 import { isRegistryError } from '../model/errors.ts';
@@ -36,7 +36,7 @@ export const resourcePage: Page = {
     const versions = await perform(request, 'list{one}Versions', { query: { limit: '50' } });
     const target = { org: request.org, type: request.type!, slug: resource.slug };
     return {
-      eyebrow: nameOf(coordinateOf(target)),
+      eyebrow: nameOf(target),
       title: resource.name,
       lead: resource.description,
       tags: [{ text: resource.visibility, tag: resource.visibility === 'public' ? 'good' : '' }],
@@ -121,7 +121,7 @@ function rejectedView(
 ): View {
   const target = { org: request.org, type: request.type!, slug };
   return {
-    eyebrow: nameOf(coordinateOf(target)),
+    eyebrow: nameOf(target),
     title: slug,
     tags: [stateCell('rejected')],
     lead: detail ?? 'No version was published yet.',

@@ -206,7 +206,7 @@ function readCoordinate(text: string): Coordinate[] {
 /** What events say of a version. */
 export function versionData(url: string, resource: Resource, { label, manifest }: Version): object {
   const selector = { kind: 'version', version: label } as const;
-  const address = { kind: 'resource', coordinate: coordinateOf(resource), selector, format: null } as const;
+  const address = { kind: 'resource', coordinate: resource, selector, format: null } as const;
   return { version: label, manifest, url: url + formatAddress({ ...address, view: 'document' }) };
 }
 

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import { teamsOf } from '../config/organization-config.ts';
 import { linksOf, teamOf, type Team } from '../model/ownership.ts';
 import { slugFrom, type Coordinate } from '../model/address.ts';
-import { aboutOf, coordinateOf, nameOf, selectVersion, type Resource } from '../model/resource.ts';
+import { aboutOf, nameOf, selectVersion, type Resource } from '../model/resource.ts';
 import type { PinningConsumer } from '../registry/graph/dependants.ts';
 import type { Site } from './site.ts';
 
@@ -62,8 +62,7 @@ function entityOf(
   teams: Readonly<Record<string, Team>>,
 ): Entity {
   const { org, slug, name, topics = [], owner = null, lifecycle, system } = resource;
-  const to = (options: Parameters<typeof links.to>[1]) => links.whole(links.to(coordinateOf(resource), options));
-  const page = to({ view: 'page' });
+  const page = links.url(resource, { view: 'page' });
   const metadata = {
     name: slug,
     namespace: org,
@@ -75,7 +74,11 @@ function entityOf(
   };
   const common = { lifecycle: lifecycle ?? 'production', owner: ownerRef(owner, org, teams), system: system ?? org };
   if (resource.type === 'apis')
-    return entity('API', metadata, { type: 'openapi', ...common, definition: { $text: to({ format: 'yaml' }) } });
+    return entity('API', metadata, {
+      type: 'openapi',
+      ...common,
+      definition: { $text: links.url(resource, { format: 'yaml' }) },
+    });
   const usedBy = all.filter((other) => usesOf(other).includes(nameOf(resource)));
   const dependsOn = all.filter((other) => usesOf(resource).includes(nameOf(other)));
   return entity('Resource', metadata, {

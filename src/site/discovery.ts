@@ -1,4 +1,4 @@
-import { coordinateOf, type Resource, aboutOf, nameOf, isOffered } from '../model/resource.ts';
+import { type Resource, aboutOf, nameOf, isOffered } from '../model/resource.ts';
 import type { Site } from './site.ts';
 import type { Config } from '../config.ts';
 import { formatCoordinate, isResourceType, isSlug, formatAddress } from '../model/address.ts';
@@ -42,17 +42,16 @@ function apiCatalog(
 }
 
 function describe(links: Site['links'], api: Resource): { anchor: string; [relation: string]: unknown } {
-  const to = (options?: Parameters<typeof links.to>[1]) => links.whole(links.to(coordinateOf(api), options));
   const documents = [
-    { href: to({ format: 'json' }), type: 'application/openapi+json' },
-    { href: to({ format: 'yaml' }), type: 'application/openapi+yaml' },
+    { href: links.url(api, { format: 'json' }), type: 'application/openapi+json' },
+    { href: links.url(api, { format: 'yaml' }), type: 'application/openapi+yaml' },
   ];
   const pages = [
-    { href: to({ view: 'page' }), type: 'text/html' },
-    { href: to({ view: 'markdown' }), type: 'text/markdown' },
+    { href: links.url(api, { view: 'page' }), type: 'text/html' },
+    { href: links.url(api, { view: 'markdown' }), type: 'text/markdown' },
   ];
-  const history = [{ href: to({ view: 'versions' }), type: 'application/json' }];
-  return { anchor: to(), 'service-desc': documents, 'service-doc': pages, 'version-history': history };
+  const history = [{ href: links.url(api, { view: 'versions' }), type: 'application/json' }];
+  return { anchor: links.url(api), 'service-desc': documents, 'service-doc': pages, 'version-history': history };
 }
 
 type SitemapPlace = Pick<Site, 'url' | 'links' | 'docs'>;
@@ -97,7 +96,7 @@ function entriesOf({ url, links, docs }: SitemapPlace, resources: readonly Resou
     note(`${url}/`, changedAt);
     note(links.whole(links.path(formatAddress({ kind: 'organization', org }))), changedAt);
     note(links.whole(links.path(formatAddress({ kind: 'type', org, type }))), changedAt);
-    if (resource.latest !== null) note(links.whole(links.to(coordinateOf(resource))), changedAt);
+    if (resource.latest !== null) note(links.url(resource), changedAt);
   }
   for (const { name } of docs) note(links.whole(links.path(docPath(name))), null);
   return [...changes].map(([target, changedAt]) => ({ url: target, changedAt }));
@@ -196,7 +195,7 @@ export function discoveryPaths(place: Place, resources: readonly Resource[]): st
   const scopes: FeedScope[] = [
     { kind: 'registry' },
     ...organizations.map((org) => ({ kind: 'organization' as const, org })),
-    ...resources.map((resource) => ({ kind: 'resource' as const, coordinate: coordinateOf(resource) })),
+    ...resources.map((resource) => ({ kind: 'resource' as const, coordinate: resource })),
   ];
   const feeds = scopes.flatMap((scope) => [feedPath(scope, 'atom'), feedPath(scope, 'json')]);
   const catalogs = organizations.flatMap((org) => [`/@${org}/catalog.json`, `/@${org}/catalog-info.yaml`]);
@@ -245,20 +244,19 @@ function apisJson(
   const apis = resources
     .filter(({ type, latest }) => type === 'apis' && latest !== null)
     .map((api) => {
-      const to = (options: Parameters<typeof links.to>[1]) => links.whole(links.to(coordinateOf(api), options));
       return {
         aid: `${host}:${nameOf(api)}`,
         name: api.name,
         description: aboutOf(api) || `The API ${api.name}.`,
         created: api.createdAt.slice(0, 10),
         modified: (lastChange(api) ?? api.createdAt).slice(0, 10),
-        humanURL: to({ view: 'page' }),
+        humanURL: links.url(api, { view: 'page' }),
         tags: api.topics ?? [],
         properties: [
-          { type: 'OpenAPI', url: to({ format: 'json' }), mediaType: 'application/openapi+json' },
-          { type: 'OpenAPI', url: to({ format: 'yaml' }), mediaType: 'application/openapi+yaml' },
-          { type: 'Documentation', url: to({ view: 'markdown' }), mediaType: 'text/markdown' },
-          { type: 'ChangeLog', url: to({ view: 'versions' }), mediaType: 'application/json' },
+          { type: 'OpenAPI', url: links.url(api, { format: 'json' }), mediaType: 'application/openapi+json' },
+          { type: 'OpenAPI', url: links.url(api, { format: 'yaml' }), mediaType: 'application/openapi+yaml' },
+          { type: 'Documentation', url: links.url(api, { view: 'markdown' }), mediaType: 'text/markdown' },
+          { type: 'ChangeLog', url: links.url(api, { view: 'versions' }), mediaType: 'application/json' },
           ...linksOf(api).map((link) => ({ type: 'Link', name: link.title, url: link.url })),
         ],
         ...(api.owner && { contact: [contactOf(api.owner, teamOf(teamsOf(config, api.org), api.owner))] }),
@@ -293,7 +291,7 @@ function llmsText({ url, links, docs }: Pick<Site, 'url' | 'links' | 'docs'>, re
     if (resource.latest === null) continue;
     const heading = `@${resource.org}/${resource.type}`;
     const lines = sections.get(heading) ?? [];
-    const page = links.whole(links.to(coordinateOf(resource), { view: 'markdown' }));
+    const page = links.url(resource, { view: 'markdown' });
     const about = [resource.latest, oneLine(aboutOf(resource))].filter(Boolean).join(', ');
     lines.push(`- [${oneLine(resource.name)}](${page}): ${nameOf(resource)}${about === '' ? '' : `, ${about}`}`);
     sections.set(heading, lines);
@@ -333,8 +331,7 @@ function schemaCatalog({ links }: Pick<Site, 'links'>, resources: readonly Resou
   const schemas = resources
     .filter(({ type, latest }) => type === 'schemas' && latest !== null)
     .map((schema) => {
-      const to = (label?: string) =>
-        links.whole(links.to(coordinateOf(schema), { format: 'json', ...(label !== undefined && { label }) }));
+      const to = (label?: string) => links.url(schema, { format: 'json', ...(label !== undefined && { label }) });
       const offered = schema.versions.filter(isOffered).map(({ label }) => [label, to(label)] as const);
       return {
         name: schema.name,

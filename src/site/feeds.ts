@@ -2,7 +2,7 @@ import { formatAddress, type Coordinate } from '../model/address.ts';
 import { toldChanges } from '../model/compared-with.ts';
 import { changesInWords } from '../model/comparison.ts';
 import type { AffectedConsumer } from '../registry/graph/affected.ts';
-import { aboutOf, coordinateOf, nameOf, type Resource, type Version } from '../model/resource.ts';
+import { aboutOf, nameOf, type Resource, type Version } from '../model/resource.ts';
 import type { Site } from './site.ts';
 import { escapeXml } from '../model/escape.ts';
 import { pick } from '../model/json.ts';
@@ -157,7 +157,7 @@ function feedUrl({ links }: Place, scope: FeedScope, format: 'atom' | 'json'): s
 
 function homeOf({ url, links }: Place, scope: FeedScope): string {
   if (scope.kind === 'registry') return `${url}/`;
-  if (scope.kind === 'resource') return links.whole(links.to(scope.coordinate));
+  if (scope.kind === 'resource') return links.url(scope.coordinate);
   return links.whole(links.path(formatAddress({ kind: 'organization', org: scope.org })));
 }
 
@@ -169,7 +169,7 @@ function titleOf(scope: FeedScope): string {
 
 /** The pinned URL. It never changes, so it identifies the entry. */
 function urlOf({ links }: Place, { resource, version }: Publication): string {
-  return links.whole(links.to(coordinateOf(resource), { label: version.label }));
+  return links.url(resource, { label: version.label });
 }
 
 function entryText(entry: Publication): string {
@@ -232,7 +232,7 @@ function compareTexts(a: string, b: string): number {
 
 /** `@acme/apis/payments@1.4.0` */
 function publicationName({ resource, version }: Publication): string {
-  return `${nameOf(coordinateOf(resource))}@${version.label}`;
+  return `${nameOf(resource)}@${version.label}`;
 }
 
 /** How to follow new versions: feeds, and webhooks. */
@@ -248,7 +248,6 @@ export function subscriptionOf({ links, hasLogin, registry }: Site, resource: Re
   const { mail, login } = registry.config;
   const isMailed = hasLogin && mail !== null && login !== null;
   const watch = isMailed ? links.path(`/console/-/watches/new?contract=${encodeURIComponent(nameOf(resource))}`) : null;
-  const feed = (format: 'atom' | 'json') =>
-    links.path(feedPath({ kind: 'resource', coordinate: coordinateOf(resource) }, format));
+  const feed = (format: 'atom' | 'json') => links.path(feedPath({ kind: 'resource', coordinate: resource }, format));
   return { atom: feed('atom'), json: feed('json'), webhooks: links.path(docPath('events')), watch };
 }

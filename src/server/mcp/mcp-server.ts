@@ -3,7 +3,7 @@ import { isResourceType, isSlug, parseCoordinate, parseSelector, type Selector }
 import { RegistryError, isRegistryError } from '../../model/errors.ts';
 import { parseExactly } from '../../model/exact-numbers.ts';
 import { operationName } from '../../model/outline.ts';
-import { aboutOf, coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
+import { aboutOf, nameOf, type Resource } from '../../model/resource.ts';
 import { comparedWith } from '../../model/compared-with.ts';
 import type { Excerpt } from '../../compile/compile.ts';
 import { comparisonOf } from '../../registry/compare-versions.ts';
@@ -208,7 +208,7 @@ async function excerpt(asking: Asking, given: Arguments, part: Excerpt): Promise
 
 /** Which version an answer is about, and where people read it. */
 function about({ site: { links } }: Asking, { resource, version: { label } }: GrantedVersion): object {
-  return { document: `${nameOf(resource)}@${label}`, url: links.whole(links.to(coordinateOf(resource), { label })) };
+  return { document: `${nameOf(resource)}@${label}`, url: links.url(resource, { label }) };
 }
 
 async function versionIn(asking: Asking, given: Arguments, wanted: string | null = null): Promise<GrantedVersion> {

@@ -1,7 +1,7 @@
 import { organizationKey, everywhereKey } from '../../model/cache-key.ts';
 import type { ResourceType } from '../../model/address.ts';
 import { ownershipOf } from '../../model/ownership.ts';
-import { aboutOf, coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
+import { aboutOf, nameOf, type Resource } from '../../model/resource.ts';
 import { listReadable, mayReadOrganization } from '../../registry/readable.ts';
 import { sharing } from './caching.ts';
 import type { Links } from '../../site/links.ts';
@@ -47,7 +47,7 @@ export const sendListing: SendListing = async (read, org, type) => {
 
 function listedRecord(links: Links, resource: Resource): object {
   const { type, slug, name, visibility, latest } = resource;
-  const url = links.whole(links.to(coordinateOf(resource)));
+  const url = links.url(resource);
   return {
     coordinate: nameOf(resource),
     type,

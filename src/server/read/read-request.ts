@@ -93,11 +93,10 @@ const parameter = /;(?!\s*q\s*=)[^;,"]*(?:"(?:[^"\\]|\\.)*"[^;,"]*)*/gi;
 
 /** Whether `Accept` allows JSON, for responses without another form. */
 export function acceptsJson(accept: string | undefined): boolean {
-  return accept === undefined || takesJson(accept);
+  return accept === undefined || chooseType(accept, json) !== null;
 }
 
 const json = ['application/json'];
-const takesJson = memoize((accept) => chooseType(accept, json) !== null);
 
 /** Content codings by preference, the smallest first. */
 export const codings: readonly Coding[] = ['br', 'zstd', 'gzip', 'identity'];
@@ -107,18 +106,15 @@ interface CodingNegotiator {
   encoding(available: readonly string[], options: { preferred: readonly string[] }): string | undefined;
 }
 
-const chosenByCoding = memoize((acceptEncoding): Coding | null => {
-  const negotiator: CodingNegotiator = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } });
-  const name = negotiator.encoding(codings, { preferred: codings });
-  return codings.find((coding) => coding === name) ?? null;
-});
-
 /**
  * The coding that an `Accept-Encoding` header prefers, with our order among equals (RFC 9110
  * §12.5.3); null if it accepts none, not even identity. Without the header: identity.
  */
 export function chooseCoding(acceptEncoding: string | undefined): Coding | null {
-  return acceptEncoding === undefined ? 'identity' : chosenByCoding(acceptEncoding);
+  if (acceptEncoding === undefined) return 'identity';
+  const negotiator: CodingNegotiator = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } });
+  const name = negotiator.encoding(codings, { preferred: codings });
+  return codings.find((coding) => coding === name) ?? null;
 }
 
 const pageOffers = [...json, ...offers.apis.map(({ mediaType }) => mediaType), 'application/problem+json', 'text/html'];

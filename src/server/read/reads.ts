@@ -9,7 +9,7 @@ import {
   type ResourceType,
 } from '../../model/address.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
-import { coordinateOf, type Resource } from '../../model/resource.ts';
+import { type Resource } from '../../model/resource.ts';
 import {
   grantRead,
   grantVersion,
@@ -132,7 +132,7 @@ const maxNamed = 20;
 function withWayBack({ links }: ReadRequest, { resource }: Granted, { code, message }: RegistryError): RegistryError {
   const readable = resource.versions.filter(({ status }) => status.state !== 'withdrawn');
   const versions = readable.slice(-maxNamed).map(({ label }) => label);
-  const extra = { resource: links.whole(links.to(coordinateOf(resource))), versions: versions.toReversed() };
+  const extra = { resource: links.url(resource), versions: versions.toReversed() };
   return new RegistryError(code, message, { extra });
 }
 
@@ -177,7 +177,7 @@ async function sendView(read: ReadRequest, granted: Granted, address: ResourceAd
 function redirect(read: ReadRequest, granted: GrantedVersion, { view, format, part }: ResourceAddress): void {
   const { resource, version } = granted;
   const at = { label: version.label, view, format, ...(part !== undefined && { part }) };
-  const target = read.links.to(coordinateOf(resource), at);
+  const target = read.links.to(resource, at);
   const location = read.query === '' ? target : `${target}?${read.query}`;
   const shared = sharingOf(read.context.registry.config, resource, 'latest');
   const fields = flattenFields({ Location: location, 'Content-Length': '0', ...shared });

@@ -1,7 +1,7 @@
 import { resourceKey } from '../../model/cache-key.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { digestOf, type Digest } from '../../model/digest.ts';
-import { coordinateOf, nameOf } from '../../model/resource.ts';
+import { nameOf } from '../../model/resource.ts';
 import type { AddressView } from '../../model/address.ts';
 import type { Granted, GrantedVersion } from '../../registry/read.ts';
 import { isShortVersion } from '../../registry/derived.ts';
@@ -97,7 +97,6 @@ export function createSendResourcePage(site: Site, patience = Infinity): SendRes
   return async (read, granted, view, part) => {
     const { resource, version } = granted;
     const isPublic = resource.visibility === 'public';
-    const coordinate = coordinateOf(resource);
     const about = { Link: versionLinks(site.links, resource, version), ...statusHeaders(version) };
     if (view === 'try') {
       const { html, servers } = await tryPage(site, granted);
@@ -119,7 +118,7 @@ export function createSendResourcePage(site: Site, patience = Infinity): SendRes
     const related = view === 'page' ? await relatedTo(site, granted, read.principal) : null;
     const page = await within(longest, pageOf(granted, view, { related, part }));
     if (page === null) return sendWaiting(read, site, view);
-    const where = site.links.to(coordinate, { label: version.label, view, ...(part !== undefined && { part }) });
+    const where = site.links.to(resource, { label: version.label, view, ...(part !== undefined && { part }) });
     const sharing = pageSharing(registry.config, {
       isPublic: isForAll,
       by: isReaders ? 'reader' : 'everyone',
@@ -150,7 +149,7 @@ export async function sendUnpublished(read: ReadRequest, granted: Pick<Granted, 
   const { site, registry } = read.context;
   const { resource } = granted;
   const isForAll = resource.visibility === 'public' && principal.kind === 'anonymous';
-  const where = links.to(coordinateOf(resource), { view: 'page' });
+  const where = links.to(resource, { view: 'page' });
   const headers = {
     'Content-Location': where,
     ...pageSharing(registry.config, { isPublic: isForAll, by: 'reader', keys: [resourceKey(resource)] }),

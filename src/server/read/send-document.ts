@@ -1,5 +1,5 @@
 import { type Fields, flattenFields } from '../headers.ts';
-import { coordinateOf, nameOf, type Resource, type Version } from '../../model/resource.ts';
+import { nameOf, type Resource, type Version } from '../../model/resource.ts';
 import type { Address, Format } from '../../model/address.ts';
 import { findLayer, type Coding, type Descriptor } from '../../model/artifact.ts';
 import { digestOf, formatReprDigest } from '../../model/digest.ts';
@@ -76,7 +76,7 @@ function prepareDocument(
   { coding, digest, size }: Pick<Descriptor, 'digest' | 'size'> & { coding: Coding },
   { sharable, hasProof }: { sharable: Fields; hasProof: boolean },
 ): PreparedDocument {
-  const pinned = links.to(coordinateOf(resource), { label: version.label });
+  const pinned = links.to(resource, { label: version.label });
   const encoding = coding === 'identity' ? {} : { 'Content-Encoding': coding };
   return prepare(
     { etag: `"${digest}"`, size, ranges: coding === 'identity' },
@@ -110,7 +110,7 @@ function notAcceptable(
 ): RegistryError {
   const available = offersOf(resource.type).map(({ mediaType, format }) => ({
     mediaType,
-    url: links.whole(links.to(coordinateOf(resource), { label: version.label, format })),
+    url: links.url(resource, { label: version.label, format }),
   }));
   return new RegistryError(
     'not_acceptable',

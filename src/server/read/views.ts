@@ -4,7 +4,7 @@ import { toldChanges } from '../../model/compared-with.ts';
 import type { Fields } from '../headers.ts';
 import { resourceKey } from '../../model/cache-key.ts';
 import { anonymous } from '../../model/access.ts';
-import { coordinateOf, type Resource, type Version } from '../../model/resource.ts';
+import { type Resource, type Version } from '../../model/resource.ts';
 import { mayReadFindings, showReport } from '../../registry/gate/show-report.ts';
 import { readConfig, readManifest, readReport, type Granted, type GrantedVersion } from '../../registry/read.ts';
 import { attest } from '../../registry/transparency/public-log.ts';
@@ -129,7 +129,7 @@ function describeVersion(links: Links, resource: Resource, version: Version): ob
     version: label,
     ...pick(version, 'manifest', 'publishedAt', 'createdAt', 'status', 'original', 'commit', 'problems'),
     changes: toldChanges(resource, version) ?? undefined,
-    url: links.whole(links.to(coordinateOf(resource), { label })),
+    url: links.url(resource, { label }),
   };
 }
 

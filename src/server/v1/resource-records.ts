@@ -7,7 +7,7 @@ import { wholeOwnership } from '../../model/ownership.ts';
 import type { Answer } from './call.ts';
 import type { Key } from '../../model/key.ts';
 import { pick } from '../../model/json.ts';
-import { coordinateOf, nameOf, type Resource, type Version } from '../../model/resource.ts';
+import { nameOf, type Resource, type Version } from '../../model/resource.ts';
 import type { Generation } from '../../store/records.ts';
 
 /** A resource as described in the API. */
@@ -41,7 +41,7 @@ export function resourceRecord(
 /** The URL of a version, or of a view of it. */
 export function versionUrl(url: string, resource: Resource, label: string, view: AddressView = 'document'): string {
   const selector = { kind: 'version', version: label } as const;
-  return url + formatAddress({ kind: 'resource', coordinate: coordinateOf(resource), selector, view, format: null });
+  return url + formatAddress({ kind: 'resource', coordinate: resource, selector, view, format: null });
 }
 
 /** A version as described in the API. */

@@ -3,7 +3,7 @@ import { hostKinds, productOf } from '../../hosts/host.ts';
 import { formatJob } from '../../model/access.ts';
 import { kinds, types } from '../../model/kinds.ts';
 import { formatAddress } from '../../model/address.ts';
-import { coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
+import { nameOf, type Resource } from '../../model/resource.ts';
 import type { Crumb, Site } from '../site.ts';
 import { organizationIn } from '../../config/organization-config.ts';
 
@@ -95,14 +95,14 @@ export function crumbsOf(site: Site, { org, type, name }: Resource): Crumb[] {
 /** The breadcrumbs of a page below that of a resource, or of one of its versions. */
 export function crumbsWithin(site: Site, resource: Resource, title: string, label?: string): Crumb[] {
   const [org, type, own] = crumbsOf(site, resource);
-  const at = { href: site.links.to(coordinateOf(resource), label === undefined ? {} : { label }) };
+  const at = { href: site.links.to(resource, label === undefined ? {} : { label }) };
   const text = label === undefined ? own!.text : `${own!.text} ${label}`;
   return [org!, type!, { text, ...at }, { text: title }];
 }
 
 /** What a page below that of a resource, or of one of its versions, says of it. */
 export function pageWithin(site: Site, resource: Resource, title: string, label?: string) {
-  const href = site.links.to(coordinateOf(resource), label === undefined ? {} : { label });
+  const href = site.links.to(resource, label === undefined ? {} : { label });
   return {
     org: resource.org,
     crumbs: crumbsWithin(site, resource, title, label),

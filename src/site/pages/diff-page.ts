@@ -12,7 +12,7 @@ import {
   isAtLeast,
 } from '../../model/comparison.ts';
 import { unescapeKey } from '../../model/pointer.ts';
-import { coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
+import { nameOf, type Resource } from '../../model/resource.ts';
 import { outlineOf, renderedMarkdown } from '../../registry/derived.ts';
 import { type GrantedVersion, grantVersion } from '../../registry/read.ts';
 import { comparisonMarkdown, comparisonTitle } from '../../sync/describe-changes.ts';
@@ -40,10 +40,9 @@ export async function diffPage(
   comparison: Comparison | null,
 ): Promise<string> {
   const { resource, version } = to;
-  const coordinate = coordinateOf(resource);
   const link = (granted: GrantedVersion) => ({
     label: granted.version.label,
-    href: site.links.to(coordinate, { label: granted.version.label }),
+    href: site.links.to(resource, { label: granted.version.label }),
   });
   const parts = async (granted: GrantedVersion) => {
     const rendered = comparison?.changes.length ? await renderedMarkdown(site.registry, granted) : null;
@@ -74,7 +73,7 @@ export function uploadDiffPage(site: Site, resource: Resource, from: string, com
   return site.page('diff', {
     ...pageWithin(site, resource, 'What changed'),
     title: `${resource.name}: what changes after ${from}`,
-    from: { label: from, href: site.links.to(coordinateOf(resource), { label: from }) },
+    from: { label: from, href: site.links.to(resource, { label: from }) },
     to: null,
     comparison: describeComparison(comparison, { before: null, after: new Map() }),
     why: null,
@@ -98,7 +97,7 @@ export function compareForm(site: Site, resource: Resource, from: string | null,
   const newest = readable.slice(-maxChoices).toReversed();
   const labels = [...new Set([...newest, to, ...(from === null ? [] : [from])])];
   const other = from ?? labels.find((label) => label !== to)!;
-  return { action: site.links.to(coordinateOf(resource), { view: 'diff' }), labels, from: other, to };
+  return { action: site.links.to(resource, { view: 'diff' }), labels, from: other, to };
 }
 
 function describeComparison(comparison: Comparison, places: Places): object {
@@ -113,12 +112,12 @@ function hrefOf(site: Site, from: GrantedVersion | null, to: GrantedVersion, vie
   if (from === null || from.version.label === before?.label)
     return changesHref(site, to.resource, to.version.label, view);
   const query = new URLSearchParams({ from: from.version.label, to: to.version.label });
-  return `${site.links.to(coordinateOf(to.resource), { view })}?${query.toString()}`;
+  return `${site.links.to(to.resource, { view })}?${query.toString()}`;
 }
 
 /** The path of what changed in a version since its predecessor. */
 export function changesHref(site: Site, resource: Coordinate, label: string, view: AddressView = 'diff'): string {
-  return site.links.to(coordinateOf(resource), { label, view });
+  return site.links.to(resource, { label, view });
 }
 
 type Anchored = ReadonlyMap<string, string>;
@@ -127,7 +126,7 @@ type Anchored = ReadonlyMap<string, string>;
 async function anchorsOf(site: Site, granted: GrantedVersion): Promise<Anchored> {
   const outline: Outline | null = await outlineOf(site.registry, granted);
   const anchors = createAnchors();
-  const page = site.links.to(coordinateOf(granted.resource), { label: granted.version.label });
+  const page = site.links.to(granted.resource, { label: granted.version.label });
   return new Map(
     (outline?.operations ?? []).map((operation) => [
       operationName(operation),
@@ -236,8 +235,7 @@ export function diffMarkdown(
   const { resource, version } = to;
   const heading = `# What changed in ${nameOf(resource)}@${version.label}`;
   if (from === null || comparison === null) return paragraphs(heading, 'There is no earlier version.');
-  const link = ({ version: { label } }: GrantedVersion) =>
-    `[${label}](${site.links.whole(site.links.to(coordinateOf(resource), { label }))})`;
+  const link = ({ version: { label } }: GrantedVersion) => `[${label}](${site.links.url(resource, { label })})`;
   const counts = countsInWords(comparison.counts);
   const compared = `${link(from)} → ${link(to)}${counts === '' ? '' : `: ${counts}`}`;
   return paragraphs(heading, compared, comparisonMarkdown(comparison, 1000));
@@ -342,7 +340,7 @@ export async function describeChanges(site: Site, granted: GrantedVersion): Prom
     title: comparisonTitle(comparison),
     tone: comparison.verdict === 'none' ? 'good' : verdictTags[comparison.verdict].tone,
     reason: comparison.reason,
-    from: { label: previous.label, href: site.links.to(coordinateOf(granted.resource), { label: previous.label }) },
+    from: { label: previous.label, href: site.links.to(granted.resource, { label: previous.label }) },
     why: whyCompared(granted.resource, granted.version),
     // Where nobody signs in, the page of a version has the bytes that it has in a build.
     compare: site.hasLogin ? compareForm(site, granted.resource, previous.label, granted.version.label) : null,

@@ -6,7 +6,7 @@ import { formatAddress, resourceTypes, type ResourceType, parseCoordinate } from
 import { inTurns } from '../../scheduling/turns.ts';
 import { teamsOf } from '../../config/organization-config.ts';
 import { linksOf, teamOf, type Link, type Team, wholeOwnership } from '../../model/ownership.ts';
-import { aboutOf, coordinateOf, findVersion, nameOf, type Resource, type Version } from '../../model/resource.ts';
+import { aboutOf, findVersion, nameOf, type Resource, type Version } from '../../model/resource.ts';
 import { currentOf, formatSite, type DocumentationSite } from '../../sites/model/documentation-site.ts';
 import { listReadableSites, findReadable, listReadable } from '../../registry/readable.ts';
 import { dayOf, organizationTitle } from './describe-version.ts';
@@ -199,7 +199,7 @@ async function newestOf({ links }: Site, resources: readonly Resource[]): Promis
     name: resource.name,
     coordinate: nameOf(resource),
     label: version.label,
-    href: links.to(coordinateOf(resource), { label: version.label }),
+    href: links.to(resource, { label: version.label }),
     date: dayOf(version.publishedAt),
     change: changeTag(resource, version),
     author: version.commit?.author ?? null,
@@ -221,8 +221,11 @@ async function exampleOf({ links }: Site, resources: readonly Resource[]): Promi
   );
   if (newest === undefined) return null;
   const { resource, version } = newest;
-  const to = (options: Parameters<typeof links.to>[1]) => links.whole(links.to(coordinateOf(resource), options));
-  return { slug: resource.slug, pinned: to({ label: version.label, format: 'yaml' }), latest: to({ format: 'json' }) };
+  return {
+    slug: resource.slug,
+    pinned: links.url(resource, { label: version.label, format: 'yaml' }),
+    latest: links.url(resource, { format: 'json' }),
+  };
 }
 
 /** What a page says of a resource's ownership: `labels.eta`. */
@@ -270,14 +273,14 @@ function rowOf(site: Site, resource: Resource, used: ReadonlySet<string> = new S
     coordinate: nameOf(resource),
     type: resource.type,
     slug: resource.slug,
-    href: site.links.to(coordinateOf(resource)),
+    href: site.links.to(resource),
     description: excerpt(aboutOf(resource)),
     ...labelsOf(site, resource),
     latest: latest?.label ?? null,
     isDeprecated: latest?.status.state === 'deprecated',
     change: latest && changeTag(resource, latest),
     problems: latest?.problems ?? null,
-    reportHref: latest && site.links.to(coordinateOf(resource), { label: latest.label, view: 'report' }),
+    reportHref: latest && site.links.to(resource, { label: latest.label, view: 'report' }),
     updated: newest && dayOf(newest.publishedAt),
     versions: resource.versions.filter(({ status }) => status.state !== 'withdrawn').length,
     uses: used.size === 0 ? [] : usedWithin(resource).filter((name) => used.has(name)),

@@ -1,4 +1,4 @@
-import { coordinateOf, nameOf } from '../../model/resource.ts';
+import { nameOf } from '../../model/resource.ts';
 import type { Pages } from '../../model/outline.ts';
 import { renderedOf, renderedPart, wholePart, renderedMarkdown, outlineOf } from '../../registry/derived.ts';
 import { RegistryError } from '../../model/errors.ts';
@@ -25,7 +25,6 @@ export async function partPage(site: Site, granted: GrantedVersion, name: string
     throw new RegistryError('not_found', `The page of this version has no part ${name}.`);
   }
   const html = pages === null ? null : await renderedPart(registry, granted, name);
-  const coordinate = coordinateOf(resource);
   const to = (part: string | null) => partHref(site, granted, part);
   const linked = (text: string) => (isWhole || pages === null ? text : linkParts(text, pages, name, to));
   const shown = (text: string) => showImages(site, resource, linked(text), { hrefOf: imageHref(site, granted) });
@@ -35,8 +34,8 @@ export async function partPage(site: Site, granted: GrantedVersion, name: string
     title: `${title} · ${resource.name} ${version.label}`,
     crumbs: crumbsWithin(site, resource, title, version.label),
     canonical: links.whole(
-      canonicalOf(links, resource, version) === links.to(coordinate)
-        ? links.to(coordinate, { view: 'part', part: name })
+      canonicalOf(links, resource, version) === links.to(resource)
+        ? links.to(resource, { view: 'part', part: name })
         : to(name),
     ),
     // The same content is on the other pages.
@@ -52,7 +51,7 @@ export async function partPage(site: Site, granted: GrantedVersion, name: string
     previous: neighbour(pages, at - 1, to),
     next: neighbour(pages, at < 0 ? -1 : at + 1, to),
     versions: versionsOf(site, resource, version),
-    tryHref: resource.type === 'apis' ? links.to(coordinate, { label: version.label, view: 'try' }) : null,
+    tryHref: resource.type === 'apis' ? links.to(resource, { label: version.label, view: 'try' }) : null,
     scripts: ['reference.js'],
   });
   return { text, isWhole: html !== null };
@@ -72,9 +71,7 @@ function neighbour(pages: Pages | null, at: number, to: (part: string) => string
 export async function resourceMarkdown(site: Site, granted: GrantedVersion): Promise<ResourcePage> {
   const { registry, links } = site;
   const { resource, version } = granted;
-  const coordinate = coordinateOf(resource);
   const [config, rendered] = await Promise.all([readConfig(registry, granted), renderedMarkdown(registry, granted)]);
-  const to = (options: Parameters<typeof links.to>[1]) => links.whole(links.to(coordinate, options));
   const { status, label } = version;
   const lines = [
     `# ${plain(resource.name)} ${label}`,
@@ -82,9 +79,9 @@ export async function resourceMarkdown(site: Site, granted: GrantedVersion): Pro
     `- Coordinate: \`${nameOf(resource)}@${label}\``,
     `- Specification: ${plain(config.kind)} ${plain(config.specification)}`,
     `- Published: ${version.publishedAt}`,
-    `- JSON: <${to({ label, format: 'json' })}>`,
-    `- YAML: <${to({ label, format: 'yaml' })}>`,
-    `- Latest: <${to({})}>`,
+    `- JSON: <${links.url(resource, { label, format: 'json' })}>`,
+    `- YAML: <${links.url(resource, { label, format: 'yaml' })}>`,
+    `- Latest: <${links.url(resource, {})}>`,
     ...(status.state === 'active' ? [] : [`- Status: ${status.state}. ${plain(status.reason)}`]),
     '',
   ];
@@ -125,7 +122,7 @@ export async function embedPage(
   { operation, theme }: EmbedOptions,
 ): Promise<string> {
   const { resource, version } = granted;
-  const href = site.links.to(coordinateOf(resource), { label: version.label });
+  const href = site.links.to(resource, { label: version.label });
   const { registry } = site;
   const rendered = await renderedOf(registry, granted);
   const anchor = operation && (await anchorOf(registry, granted, operation));
@@ -161,10 +158,9 @@ const maxServers = 20;
 export async function tryPage(site: Site, granted: GrantedVersion): Promise<{ html: string; servers: string[] }> {
   const { links } = site;
   const { resource, version } = granted;
-  const coordinate = coordinateOf(resource);
   const outline = await outlineOf(site.registry, granted);
   const servers = [...new Set((outline?.servers ?? []).flatMap(serverOrigins))].slice(0, maxServers);
-  const back = links.to(coordinate, { label: version.label });
+  const back = links.to(resource, { label: version.label });
   const html = site.page('try', {
     org: resource.org,
     title: `Try ${resource.name} ${version.label}`,
@@ -178,7 +174,7 @@ export async function tryPage(site: Site, granted: GrantedVersion): Promise<{ ht
     version: { label: version.label },
     back,
     servers,
-    document: links.to(coordinate, { label: version.label, format: 'json' }),
+    document: links.to(resource, { label: version.label, format: 'json' }),
     styles: ['try.css'],
     scripts: ['reference.js', 'try.js'],
   });

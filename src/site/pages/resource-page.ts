@@ -1,15 +1,7 @@
 import { kinds, types } from '../../model/kinds.ts';
 import type { ArtifactConfig } from '../../model/artifact.ts';
 import { whyLatest } from '../../model/latest.ts';
-import {
-  aboutOf,
-  coordinateOf,
-  nameOf,
-  neighbours,
-  type Resource,
-  type Version,
-  isPublished,
-} from '../../model/resource.ts';
+import { aboutOf, nameOf, neighbours, type Resource, type Version, isPublished } from '../../model/resource.ts';
 import type { Rendered } from '../../compile/sandboxes.ts';
 import { renderedOf, renderedPart, wholePart } from '../../registry/derived.ts';
 import { withoutFindings, showReport } from '../../registry/gate/show-report.ts';
@@ -69,14 +61,13 @@ export async function resourcePage(
 ): Promise<ResourcePage> {
   const { registry, links } = site;
   const { resource, version } = granted;
-  const coordinate = coordinateOf(resource);
   const [config, report, rendered, changes] = await Promise.all([
     readConfig(registry, granted),
     readReport(registry, granted),
     renderedOf(registry, granted),
     describeChanges(site, granted),
   ]);
-  const pinned = (format: 'json' | 'yaml') => links.whole(links.to(coordinate, { label: version.label, format }));
+  const pinned = (format: 'json' | 'yaml') => links.url(resource, { label: version.label, format });
   const isLatest = resource.latest === version.label;
   const reference = rendered && (await referenceOf(site, granted, rendered, preview !== null));
   const isFirst = neighbours(resource, version).predecessor === null;
@@ -96,11 +87,11 @@ export async function resourcePage(
             { href: pinned('json'), type: 'application/json', title: 'JSON' },
             { href: pinned('yaml'), type: 'application/yaml', title: 'YAML' },
             {
-              href: links.whole(links.to(coordinate, { label: version.label, view: 'markdown' })),
+              href: links.url(resource, { label: version.label, view: 'markdown' }),
               type: 'text/markdown',
               title: 'Markdown',
             },
-            feedLink(site, { kind: 'resource', coordinate }),
+            feedLink(site, { kind: 'resource', coordinate: resource }),
           ],
     resource: {
       name: resource.name,
@@ -124,7 +115,7 @@ export async function resourcePage(
       state: version.status.state,
     },
     banner: bannerOf(site, resource, version),
-    newest: isLatest || resource.latest === null ? null : { label: resource.latest, href: links.to(coordinate) },
+    newest: isLatest || resource.latest === null ? null : { label: resource.latest, href: links.to(resource) },
     urls:
       preview !== null
         ? []
@@ -135,23 +126,23 @@ export async function resourcePage(
     versions: versionsOf(site, resource, version),
     changes,
     report: describeReport(related.areFindingsShown ? report : withoutFindings(report), fileLinks(config)),
-    reportHref: links.to(coordinate, { label: version.label, view: 'report' }),
+    reportHref: links.to(resource, { label: version.label, view: 'report' }),
     provenance: provenanceOf(config),
     issueHref: commitLinks(config.provenance.repository, config.provenance.commit)?.issue(
       `${nameOf(resource)} ${version.label}: `,
     ),
     subscription: preview === null ? subscriptionOf(site, resource) : null,
-    provenanceHref: links.to(coordinate, { label: version.label, view: 'provenance' }),
+    provenanceHref: links.to(resource, { label: version.label, view: 'provenance' }),
     embed: preview === null ? embedSnippet(site, granted) : null,
     reference,
     tryHref:
       kinds[config.kind].isTryable && preview === null
-        ? links.to(coordinate, { label: version.label, view: 'try' })
+        ? links.to(resource, { label: version.label, view: 'try' })
         : null,
     validator:
       resource.type === 'schemas' && preview === null ? validatorOf(site, config, pinnedPath(site, granted)) : null,
     users: related.users,
-    dependantsHref: preview === null ? links.to(coordinate, { view: 'dependants' }) : null,
+    dependantsHref: preview === null ? links.to(resource, { view: 'dependants' }) : null,
     scripts: ['reference.js', ...(resource.type === 'schemas' && preview === null ? ['validate.js'] : [])],
   });
   return { text, isWhole: rendered !== null && (isFirst || changes !== null) };
@@ -181,13 +172,13 @@ async function referenceOf(
 
 /** The path of an image of a version, by its name. */
 export function imageHref({ links }: Site, { resource, version }: GrantedVersion): (name: string) => string {
-  return (name) => links.to(coordinateOf(resource), { label: version.label, view: 'image', part: name });
+  return (name) => links.to(resource, { label: version.label, view: 'image', part: name });
 }
 
 /** The path of a part of a version's page; null: the page with the overview. */
 export function partHref({ links }: Site, { resource, version }: GrantedVersion, part: string | null): string {
   const { label } = version;
-  return links.to(coordinateOf(resource), part === null ? { label } : { label, view: 'part', part });
+  return links.to(resource, part === null ? { label } : { label, view: 'part', part });
 }
 
 /** What search engines read of a version. */
@@ -224,13 +215,12 @@ function bannerOf(site: Site, resource: Resource, version: Version): object | nu
  * shows.
  */
 export function versionsOf(site: Site, resource: Resource, current: Version | null): object {
-  const coordinate = coordinateOf(resource);
   const all = resource.versions
     .toReversed()
     .slice(0, versionsShown.all)
     .map((version) => ({
       label: version.label,
-      href: version.status.state === 'withdrawn' ? null : site.links.to(coordinate, { label: version.label }),
+      href: version.status.state === 'withdrawn' ? null : site.links.to(resource, { label: version.label }),
       date: dayOf(version.createdAt ?? version.publishedAt),
       state: version.status.state,
       isLatest: version.label === resource.latest,
@@ -243,12 +233,12 @@ export function versionsOf(site: Site, resource: Resource, current: Version | nu
     first: all.slice(0, versionsShown.first),
     folded: all.slice(versionsShown.first),
     more: resource.versions.length - all.length,
-    href: site.links.to(coordinate, { view: 'versions' }),
+    href: site.links.to(resource, { view: 'versions' }),
   };
 }
 
 function pinnedPath(site: Site, { resource, version }: GrantedVersion): string {
-  return site.links.to(coordinateOf(resource), { label: version.label, format: 'json' });
+  return site.links.to(resource, { label: version.label, format: 'json' });
 }
 
 /**
@@ -293,7 +283,7 @@ function embedSnippet(site: Site, { resource, version }: GrantedVersion): string
   const { links, registry } = site;
   if (site.isStatic || resource.visibility !== 'public') return null;
   if (embedOrigins(registry.config, resource.org).length === 0) return null;
-  const url = links.whole(links.to(coordinateOf(resource), { label: version.label, view: 'embed' }));
+  const url = links.url(resource, { label: version.label, view: 'embed' });
   const id = `stele-${resource.slug}`;
   return `<iframe id="${id}" title="${escapeHtml(resource.name)}" src="${url}" width="100%" height="600" style="border: 0" loading="lazy"></iframe>
 <script>
@@ -327,7 +317,7 @@ export async function unpublishedPage(
     hidden: true,
     resource: {
       name: resource.name,
-      coordinate: nameOf(coordinateOf(resource)),
+      coordinate: nameOf(resource),
       type,
       typeTitle: types[type].many,
       description: resource.description,

@@ -1,6 +1,6 @@
 import { layout, Graph as Layout } from '@dagrejs/dagre';
 import { digestOf } from '../../model/digest.ts';
-import { coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
+import { nameOf, type Resource } from '../../model/resource.ts';
 import { escapeHtml } from '../../model/escape.ts';
 import type { AnswerCache } from '../../registry/answer-cache.ts';
 import { userName, type Use } from '../../registry/graph/dependants.ts';
@@ -69,7 +69,7 @@ function nodesOf(
   }
   function placeOfResource(resource: Resource): number {
     const name = nameOf(resource);
-    return placeOf(name, { name, kind: isOwn(name) ? 'own' : 'resource', href: links.to(coordinateOf(resource)) });
+    return placeOf(name, { name, kind: isOwn(name) ? 'own' : 'resource', href: links.to(resource) });
   }
   const edges = new Map<string, Edge>();
   let isCut = false;
@@ -148,7 +148,7 @@ const shown = 1000;
 /** The page of who uses a resource. `uses`: those around it that the reader may see. */
 export async function dependantsPage(site: Site, resource: Resource, uses: readonly Use[]): Promise<string> {
   const name = nameOf(resource);
-  const href = site.links.to(coordinateOf(resource));
+  const href = site.links.to(resource);
   return usesPage(site, {
     org: resource.org,
     title: `Who uses ${resource.name}`,
@@ -229,10 +229,10 @@ function rowOf({ links }: Site, { used, user }: Use, isUsedNamed: boolean) {
   return {
     group: isResource ? types[user.resource.type].many : 'Consumers',
     name: userName(user),
-    href: isResource ? links.to(coordinateOf(user.resource)) : null,
+    href: isResource ? links.to(user.resource) : null,
     about: isResource ? `version ${user.version.label}` : `of @${user.org}`,
     how: hows[uses.how],
-    used: isUsedNamed ? { text: nameOf(used), href: links.to(coordinateOf(used)) } : null,
+    used: isUsedNamed ? { text: nameOf(used), href: links.to(used) } : null,
     range: uses.range || 'latest',
     version: uses.version,
     behind: behind === 0 ? null : `${countText(behind, 'version')} behind`,

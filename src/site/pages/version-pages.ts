@@ -1,6 +1,6 @@
 import { changesOf } from '../../model/compared-with.ts';
 import { countsInWords, type VersionChanges } from '../../model/comparison.ts';
-import { coordinateOf, type Resource, type Version } from '../../model/resource.ts';
+import { type Resource, type Version } from '../../model/resource.ts';
 import { whyLatest } from '../../model/latest.ts';
 import { type Granted, readManifest, openBlob, type GrantedVersion, readConfig } from '../../registry/read.ts';
 import { pageWithin, dayOf, type CommitLinks, fileLinks, provenanceOf, specificationOf } from './describe-version.ts';
@@ -28,19 +28,18 @@ const maxVersions = 2000;
 /** The page of a resource's versions, newest publication first. */
 export function versionsPage(site: Site, { resource }: Granted): string {
   const { links } = site;
-  const coordinate = coordinateOf(resource);
   const all = resource.versions.toReversed().slice(0, maxVersions);
   return site.page('history', {
     ...pageWithin(site, resource, 'Versions'),
     title: `Versions of ${resource.name}`,
-    canonical: links.whole(links.to(coordinate, { view: 'versions' })),
+    canonical: links.url(resource, { view: 'versions' }),
     hidden: resource.visibility === 'private',
     compare: compareForm(site, resource, null, resource.latest ?? resource.versions.at(-1)?.label ?? ''),
     count: resource.versions.length,
     whyLatest: whyLatest(resource),
     versions: all.map((version) => lineOf(site, resource, version)),
     more: resource.versions.length - all.length,
-    json: `${links.to(coordinate, { view: 'versions' })}?format=json`,
+    json: `${links.to(resource, { view: 'versions' })}?format=json`,
     subscription: subscriptionOf(site, resource),
   });
 }
@@ -51,7 +50,7 @@ function lineOf(site: Site, resource: Resource, version: Version): object {
   const changes = changesOf(resource, version);
   return {
     label,
-    href: isGone ? null : site.links.to(coordinateOf(resource), { label }),
+    href: isGone ? null : site.links.to(resource, { label }),
     published: dayOf(publishedAt),
     committed: createdAt === undefined ? null : dayOf(createdAt),
     isLatest: label === resource.latest,
@@ -60,7 +59,7 @@ function lineOf(site: Site, resource: Resource, version: Version): object {
     commit: commit ?? null,
     changes: changes && describe(site, resource, version, changes),
     problems: isGone ? null : (problems ?? null),
-    report: isGone ? null : site.links.to(coordinateOf(resource), { label, view: 'report' }),
+    report: isGone ? null : site.links.to(resource, { label, view: 'report' }),
   };
 }
 
@@ -157,7 +156,7 @@ export async function reportPage(site: Site, granted: GrantedVersion, report: Re
     hiddenCount: report.hidden ?? 0,
     gate: report.gate ? describeGate(site, report.gate) : null,
     exempted: (report.exempted ?? []).map(({ exemption, ...problem }) => ({ problem, exemption })),
-    json: `${links.to(coordinateOf(resource), { label: version.label, view: 'report' })}?format=json`,
+    json: `${links.to(resource, { label: version.label, view: 'report' })}?format=json`,
   });
 }
 
@@ -188,7 +187,6 @@ export async function provenancePage(site: Site, granted: GrantedVersion): Promi
   const { resource, version } = granted;
   const [config, manifest] = await Promise.all([readConfig(registry, granted), readManifest(registry, granted)]);
   const { provenance } = config;
-  const coordinate = coordinateOf(resource);
   const pages = fileLinks(config);
   return site.page('provenance', {
     ...pageWithin(site, resource, 'Provenance', version.label),
@@ -209,10 +207,10 @@ export async function provenancePage(site: Site, granted: GrantedVersion): Promi
     ruleset: config.ruleset,
     validation: config.validation,
     layers: manifest.layers.map(layerOf),
-    json: `${links.to(coordinate, { label: version.label, view: 'provenance' })}?format=json`,
+    json: `${links.to(resource, { label: version.label, view: 'provenance' })}?format=json`,
     attestation:
       hasPublicLog(registry) && registry.config.url === site.url
-        ? links.to(coordinate, { label: version.label, view: 'attestation' })
+        ? links.to(resource, { label: version.label, view: 'attestation' })
         : null,
     verify: links.path(docPath('commands')),
   });

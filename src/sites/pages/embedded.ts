@@ -1,6 +1,6 @@
 import { parseCoordinate } from '../../model/address.ts';
 import { everywhereKey, resourceKey } from '../../model/cache-key.ts';
-import { coordinateOf, type Status } from '../../model/resource.ts';
+import type { Status } from '../../model/resource.ts';
 import type { Embed } from '../model/source-page.ts';
 import type { Rendered } from '../../compile/sandboxes.ts';
 import { outlineOf, renderedMarkdown, renderedOf, renderedPart, wholePart } from '../../registry/derived.ts';
@@ -49,13 +49,13 @@ export async function showEmbed({ site, granted, placed, reader }: SiteView, emb
   const { resource } = version;
   const rendered = await renderedOf(registry, version);
   if (rendered === null) return nothing;
-  const path = links.to(coordinateOf(resource), { label: version.version.label });
+  const path = links.to(resource, { label: version.version.label });
   const href = registryLink(site, placed, path);
   const { label, status } = version.version;
-  const form = links.to(coordinateOf(resource), { label, view: 'try' });
+  const form = links.to(resource, { label, view: 'try' });
   const tryHref = resource.type === 'apis' ? registryLink(site, placed, form) : null;
   const about = { name: resource.name, label, state: status.state, href, tryHref };
-  const sharing = { isPublic: resource.visibility === 'public', key: resourceKey(coordinateOf(resource)) };
+  const sharing = { isPublic: resource.visibility === 'public', key: resourceKey(resource) };
   const shown = (text: string) =>
     showImages(site, resource, text, { hrefOf: placed.isElsewhere ? null : imageHref(site, version), hosts: [] });
   if (embed.operation === null) {
