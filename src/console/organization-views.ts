@@ -6,7 +6,7 @@ import { waitingSection } from './approvals.ts';
 import { resourceSection } from './resource-list.ts';
 import { graceDays } from '../registry/lives.ts';
 import { isAdmin, namesOf, whoCell } from './keys.ts';
-import { momentCell, timeCell, type Cell, type Page, type Row, type Section, type Tone } from './pages.ts';
+import { momentCell, timeCell, type Cell, type Page, type Row, type Section } from './pages.ts';
 import { rejectedSections, repositoryRow } from './repository-views.ts';
 import { membersPage } from './people.ts';
 import { splitTarget } from '../server/read/read-request.ts';
@@ -158,14 +158,6 @@ export const organizationPages: readonly Page[] = [
   settingsPage,
 ];
 
-/** A page in the side menu. `count`: what waits there for somebody. */
-interface SectionLink {
-  text: string;
-  href: string;
-  isHere: boolean;
-  count: { number: number; text: string; tone: Tone } | null;
-}
-
 /** What of an organization waits for somebody: what needs approval, and what was rejected. */
 export async function countAttention(request: Omit<ConsoleRequest, 'counts'>): Promise<ConsoleRequest['counts']> {
   const { context, session, org } = request;
@@ -183,8 +175,8 @@ export async function countAttention(request: Omit<ConsoleRequest, 'counts'>): P
   };
 }
 
-/** The organization's pages that the person may open. */
-export function sectionsOf(request: ConsoleRequest): SectionLink[] {
+/** The organization's pages that the person may open, for the side menu. `count`: what waits there for somebody. */
+export function sectionsOf(request: ConsoleRequest) {
   const ofPerson: [string, string, boolean][] = [['Your keys', '/keys', true]];
   const ofOrganization: [string, string, boolean][] = [
     ['Overview', '', true],

@@ -142,17 +142,10 @@ export function momentCell(iso: string | null | undefined): Cell {
   return cell.short === undefined ? cell : { ...cell, short: `${cell.short}, ${cell.text.slice(11, 16)}` };
 }
 
-/** A table as the template shows it. */
-export interface ShownTable {
-  columns: { text: string; isNumber: boolean }[];
-  rows: { cells: Cell[]; actions: Action[] }[];
-  hasActions: boolean;
-}
-
 const number = /^[\d.,]+(?: of [\d.,]+| k?B)?$/;
 
-/** Leaves out columns without any text, aligns those of numbers, and marks the link of a row that leads somewhere. */
-export function shownTable({ columns = [], rows = [] }: Pick<Section, 'columns' | 'rows'>): ShownTable {
+/** A table as the template shows it. Leaves out columns without any text, aligns those of numbers, and marks the link of a row that leads somewhere. */
+export function shownTable({ columns = [], rows = [] }: Pick<Section, 'columns' | 'rows'>) {
   const cellsOf = (at: number) => rows.map(({ cells }) => cells[at]!).filter(({ text, more }) => text !== '' || more);
   const kept = columns.flatMap((_, at) => (cellsOf(at).length > 0 ? [at] : []));
   return {

@@ -60,16 +60,16 @@ export function leftOf(limit: number, { uses, milliseconds }: ReturnType<Count>)
   return { remaining: limit - uses, seconds: Math.max(1, Math.ceil(milliseconds / 1000)) };
 }
 
-/** Counts a request for its client address. Throws `rate_limited` above the limit, after `show` has got what remains. */
-export type AddressLimit = (request: IncomingMessage, show?: (left: Left) => void) => void;
-
-/** Allows `limit` requests of a kind for each client address in each window that is configured. */
+/**
+ * Allows `limit` requests of a kind for each client address in each window that is configured. Counting one throws
+ * `rate_limited` above the limit, after `show` has got what remains.
+ */
 export function limitAddresses(
   kind: string,
   limit: number,
   message: string,
   { registry, peers }: { registry: Pick<Registry, 'config' | 'monotonic'>; peers?: Peers | undefined },
-): AddressLimit {
+): (request: IncomingMessage, show?: (left: Left) => void) => void {
   const { config, monotonic } = registry;
   const count = createCount(kind, config.rateLimit.window * 1000, { monotonic, peers });
   return (request, show) => {

@@ -14,23 +14,13 @@ export interface Face {
   routeOf(request: IncomingMessage): string;
 }
 
-/** Lets a request in to the face that `choose` returns. */
-export type Door = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  choose: (request: IncomingMessage) => Face,
-) => void;
-
 /**
- * Creates the only way to all faces. Whatever is thrown behind it becomes one error answer of the
- * face (`fallback`, if none could be chosen), and never ends the process.
+ * Creates the only way to all faces: it lets a request in to the one that `choose` returns. Whatever
+ * is thrown behind it becomes one error answer of the face (`fallback`, if none could be chosen), and
+ * never ends the process.
  */
-export function createDoor(
-  { log, tracer }: Pick<Registry, 'log' | 'tracer'>,
-  observer: Observer,
-  fallback: Face,
-): Door {
-  return (request, response, choose) => {
+export function createDoor({ log, tracer }: Pick<Registry, 'log' | 'tracer'>, observer: Observer, fallback: Face) {
+  return (request: IncomingMessage, response: ServerResponse, choose: (request: IncomingMessage) => Face): void => {
     const startedAt = performance.now();
     let face = fallback;
     const answer = async (): Promise<void> => {

@@ -235,16 +235,11 @@ function publicationName({ resource, version }: Publication): string {
   return `${nameOf(resource)}@${version.label}`;
 }
 
-/** How to follow new versions: feeds, and webhooks. */
-export interface Subscription {
-  atom: string;
-  json: string;
-  webhooks: string;
-  /** Where who is signed in watches it. Null: no mail is sent, or nobody signs in. */
-  watch: string | null;
-}
-
-export function subscriptionOf({ links, hasLogin, registry }: Site, resource: Resource): Subscription {
+/**
+ * How to follow new versions: feeds, and webhooks. `watch`: where who is signed in watches the resource; null: no mail is
+ * sent, or nobody signs in.
+ */
+export function subscriptionOf({ links, hasLogin, registry }: Site, resource: Resource): object {
   const { mail, login } = registry.config;
   const isMailed = hasLogin && mail !== null && login !== null;
   const watch = isMailed ? links.path(`/console/-/watches/new?contract=${encodeURIComponent(nameOf(resource))}`) : null;

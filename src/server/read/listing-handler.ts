@@ -15,12 +15,8 @@ import { usesAround, usesWithin, listUses, type Use } from '../../registry/graph
 import { dependantsPage, organizationGraphPage } from '../../site/pages/uses-pages.ts';
 import { dependantRecord, placeOfUse } from '../v1/dependant-routes.ts';
 
-/**
- * Sends what the reader may see of an organization, or of one type in it; 404 if that is nothing.
- */
-export type SendListing = (read: ReadRequest, org: string, type: ResourceType | null) => Promise<void>;
-
-export const sendListing: SendListing = async (read, org, type) => {
+/** Sends what the reader may see of an organization, or of one type in it; 404 if that is nothing. */
+export async function sendListing(read: ReadRequest, org: string, type: ResourceType | null): Promise<void> {
   const { context, principal } = read;
   const { registry, site } = context;
   const listed = async () => ({
@@ -43,7 +39,7 @@ export const sendListing: SendListing = async (read, org, type) => {
   const { items, next } = pageOf(resources, read.query, nameOf);
   const shared = sharing(registry.config, visibility, 'latest', { keys: [organizationKey(org)], by: 'reader' });
   await sendJson(read, { items: items.map((resource) => listedRecord(read.links, resource)), next }, shared, {}, keep);
-};
+}
 
 function listedRecord(links: Links, resource: Resource): object {
   const { type, slug, name, visibility, latest } = resource;

@@ -101,19 +101,16 @@ const json = ['application/json'];
 /** Content codings by preference, the smallest first. */
 export const codings: readonly Coding[] = ['br', 'zstd', 'gzip', 'identity'];
 
-/** The library's method with an option that its types lack. */
-interface CodingNegotiator {
-  encoding(available: readonly string[], options: { preferred: readonly string[] }): string | undefined;
-}
-
 /**
  * The coding that an `Accept-Encoding` header prefers, with our order among equals (RFC 9110
  * §12.5.3); null if it accepts none, not even identity. Without the header: identity.
  */
 export function chooseCoding(acceptEncoding: string | undefined): Coding | null {
   if (acceptEncoding === undefined) return 'identity';
-  const negotiator: CodingNegotiator = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } });
-  const name = negotiator.encoding(codings, { preferred: codings });
+  const negotiator = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } });
+  // Its types lack the option.
+  const encoding: (available: readonly string[], options: object) => unknown = negotiator.encoding.bind(negotiator);
+  const name = encoding(codings, { preferred: codings });
   return codings.find((coding) => coding === name) ?? null;
 }
 

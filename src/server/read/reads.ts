@@ -21,13 +21,13 @@ import {
 import type { Reads } from '../../store/log/reads.ts';
 import type { Authenticate } from '../authenticate.ts';
 import type { ServerContext } from '../server-context.ts';
-import { createSendDocument, type ResourceAddress, type SendDocument, prepare, sendPrepared } from './send-document.ts';
+import { createSendDocument, type ResourceAddress, prepare, sendPrepared } from './send-document.ts';
 import type { Face } from '../door.ts';
 import { sendProblem, explainAbsence, grantSelected, absent, orAbsent } from '../error-answers.ts';
 import { corsHeaders, flattenFields } from '../headers.ts';
 import { sharingOf, type Lifetime } from './caching.ts';
 import type { Site } from '../../site/site.ts';
-import { sendListing, type SendListing, sendDependants, sendGraph } from './listing-handler.ts';
+import { sendListing, sendDependants, sendGraph } from './listing-handler.ts';
 import { memoize, chooseType, splitTarget, type ReadRequest } from './read-request.ts';
 import { answerMethod } from '../methods.ts';
 import type { Hits } from '../fast-path.ts';
@@ -35,7 +35,7 @@ import type { ReadLimit } from '../rate-limit.ts';
 import { findRejected } from '../../sync/owners/describe-followed.ts';
 import { sendSite } from '../../sites/server/send-site.ts';
 import { sendProof } from './public-log-handler.ts';
-import { createSendResourcePage, sendUnpublished, type SendResourcePage } from './resource-pages.ts';
+import { createSendResourcePage, sendUnpublished } from './resource-pages.ts';
 import {
   sendAttestation,
   sendManifest,
@@ -69,7 +69,6 @@ export function createReads(
   const send = {
     document: createSendDocument(context.site),
     page: createSendResourcePage(context.site, context.pagePatience),
-    listing: sendListing,
   };
   const addressOf = memoize(parseAddress);
   return {
@@ -89,11 +88,10 @@ export function createReads(
   };
 }
 
-/** Sends a version as a document or as pages, and lists. */
+/** Sends a version as a document or as pages. */
 interface Send {
-  document: SendDocument;
-  page: SendResourcePage;
-  listing: SendListing;
+  document: ReturnType<typeof createSendDocument>;
+  page: ReturnType<typeof createSendResourcePage>;
 }
 
 async function answer(read: ReadRequest, address: Address | null, send: Send): Promise<void> {
@@ -101,7 +99,7 @@ async function answer(read: ReadRequest, address: Address | null, send: Send): P
   if (address.kind === 'site') return sendSite(read, address);
   if (address.kind === 'graph') return sendGraph(read, address.org);
   if (address.kind !== 'resource') {
-    await send.listing(read, address.org, address.kind === 'type' ? address.type : null);
+    await sendListing(read, address.org, address.kind === 'type' ? address.type : null);
     return;
   }
   const granted = await grantRead(read.context.registry, read.principal, address.coordinate);

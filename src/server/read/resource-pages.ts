@@ -17,14 +17,6 @@ import type { Sent } from '../fast-path.ts';
 import { keptPage, worthKeeping, bytesOf, pageSharing, sendPage, type PageBytes } from '../send-page.ts';
 import type { ReadRequest } from './read-request.ts';
 
-/** Sends a page of a version: HTML, Markdown, or the page for trying the API. */
-export type SendResourcePage = (
-  read: ReadRequest,
-  granted: GrantedVersion,
-  view: 'page' | 'markdown' | 'try' | 'part' | 'embed',
-  part?: string,
-) => Promise<void>;
-
 /** Milliseconds until an incomplete page is rendered again. */
 const unfinishedFor = 60_000;
 
@@ -45,11 +37,11 @@ interface KeptPage extends Page {
 }
 
 /**
- * Creates the sender of pages. A rendered page depends on the resource's record, and on what it shows
+ * Creates the sender of a version's pages: HTML, Markdown, or the page for trying the API. A rendered page depends on the resource's record, and on what it shows
  * of other resources. `patience`: milliseconds until a reader gets an answer that the page of a long document is being
  * made. That of a short one is there sooner than somebody has read that.
  */
-export function createSendResourcePage(site: Site, patience = Infinity): SendResourcePage {
+export function createSendResourcePage(site: Site, patience = Infinity) {
   const { registry, answers } = site;
 
   async function pageOf(granted: GrantedVersion, view: AddressView, { related, part }: About): Promise<Page> {
@@ -94,7 +86,12 @@ export function createSendResourcePage(site: Site, patience = Infinity): SendRes
     return { digest, size, open: () => pageBytes(digest, again) };
   }
 
-  return async (read, granted, view, part) => {
+  return async (
+    read: ReadRequest,
+    granted: GrantedVersion,
+    view: 'page' | 'markdown' | 'try' | 'part' | 'embed',
+    part?: string,
+  ): Promise<void> => {
     const { resource, version } = granted;
     const isPublic = resource.visibility === 'public';
     const about = { Link: versionLinks(site.links, resource, version), ...statusHeaders(version) };

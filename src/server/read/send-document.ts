@@ -20,9 +20,6 @@ import {
 import type { Site } from '../../site/site.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** Sends a version's document in the format and coding that fit the request best. */
-export type SendDocument = (read: ReadRequest, granted: GrantedVersion, address: ResourceAddress) => Promise<void>;
-
 export type ResourceAddress = Extract<Address, { kind: 'resource' }>;
 
 /** What relates a version to the proof that it is in the public log. */
@@ -31,11 +28,11 @@ const proofRelation = 'https://c2sp.org/tlog-proof';
 const preparedSize = 2048;
 
 /**
- * Creates the sender of documents. It keeps prepared responses, so that the manifest is not read
+ * Creates the sender of documents, in the format and coding that fit the request best. It keeps prepared responses, so that the manifest is not read
  * again, and what it sends, for hits.
  */
-export function createSendDocument({ links, answers }: Pick<Site, 'links' | 'answers'>): SendDocument {
-  return async (read, granted, address) => {
+export function createSendDocument({ links, answers }: Pick<Site, 'links' | 'answers'>) {
+  return async (read: ReadRequest, granted: GrantedVersion, address: ResourceAddress): Promise<void> => {
     const { context, request, response } = read;
     const { type } = address.coordinate;
     const { accept, 'accept-encoding': acceptEncoding } = request.headers;

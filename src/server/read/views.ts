@@ -15,21 +15,19 @@ import { bytesOf, pageSharing, sendPage, type PageOptions } from '../send-page.t
 import { chooseCoding, acceptsJson, prefersPage, type ReadRequest } from './read-request.ts';
 import { sendBytes } from './send-document.ts';
 
-/** One page of a list. `next` is the cursor of the next page, null on the last. */
-export interface PartOfList<T> {
-  items: T[];
-  next: string | null;
-}
-
 const defaultLimit = 50;
 const highestLimit = 100;
 
 /**
  * The page for `?limit` (1 to 100, default 50) and `?cursor`. `keyOf` identifies an item: the
  * cursor contains the key of the last item sent, so that items added meanwhile do not shift pages.
- * A list has one `keyOf` and does not change. Throws `malformed` for an invalid limit or cursor.
+ * A list has one `keyOf` and does not change. `next`: the cursor of the next page, null on the last. Throws `malformed` for an invalid limit or cursor.
  */
-export function pageOf<T>(all: readonly T[], query: string, keyOf: (item: T) => string): PartOfList<T> {
+export function pageOf<T>(
+  all: readonly T[],
+  query: string,
+  keyOf: (item: T) => string,
+): { items: T[]; next: string | null } {
   const parameters = new URLSearchParams(query);
   const limit = parseLimit(parameters.get('limit'));
   const cursor = parameters.get('cursor');

@@ -29,27 +29,16 @@ const form = /^application\/x-www-form-urlencoded[ \t]*(?:;|$)/i;
 const json = /^application\/json[ \t]*(?:;|$)/i;
 
 /**
- * Receives one delivery from the host with this name. `connection`: `<org>/<id of the repository>`,
- * whose secrets apply, or null.
- */
-export type ReceiveHook = (
-  name: string,
-  connection: string | null,
-  request: Request,
-  response: Response,
-) => Promise<Answer>;
-
-/**
- * `POST /v1/hooks/…`: checks the signature over the raw bytes before parsing them. Throws the same
- * `unauthenticated`, after the same amount of work, for a wrong signature, a missing secret and an
- * unknown connection.
+ * `POST /v1/hooks/…`: receives one delivery from the host with this name. `connection`: `<org>/<id of the
+ * repository>`, whose secrets apply, or null. Checks the signature over the raw bytes before parsing them. Throws the
+ * same `unauthenticated`, after the same amount of work, for a wrong signature, a missing secret and an unknown connection.
  */
 export function createReceiveHook({
   registry,
   queue,
   url,
   peers,
-}: Pick<ServerContext, 'registry' | 'queue' | 'url' | 'peers'>): ReceiveHook {
+}: Pick<ServerContext, 'registry' | 'queue' | 'url' | 'peers'>) {
   const large = createFairQueue(largeAtOnce);
   const inBursts = createBursts(bursts);
   const { rateLimit, proxies } = registry.config;
@@ -99,7 +88,7 @@ export function createReceiveHook({
     return error;
   }
 
-  return async (name, connection, request, response) => {
+  return async (name: string, connection: string | null, request: Request, response: Response): Promise<Answer> => {
     const host = registry.hosts.find((each) => each.name === name);
     if (host === undefined) {
       const absent = `The configuration has no git host ${JSON.stringify(name)}. See ${url}/docs/git-hosts.`;

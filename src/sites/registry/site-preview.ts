@@ -25,15 +25,6 @@ export interface PreviewSite extends SiteFiles, Pick<PublishSite, 'site' | 'sett
   by: string;
 }
 
-/** A preview that was stored. */
-export interface MadePreview {
-  token: string;
-  /** ISO 8601, UTC. */
-  expiresAt: string;
-  rendered: number;
-  report: Report;
-}
-
 /** A preview as it is stored, with the objects of its deployment as its parts. */
 interface Stored {
   site: SiteName;
@@ -61,7 +52,10 @@ const maxBytes = 128 * 2 ** 20;
  * for. Throws `forbidden` if previews are turned off, `refused` if there is nothing to show, and
  * `too_large`.
  */
-export async function previewSite(registry: Registry, request: PreviewSite): Promise<MadePreview> {
+export async function previewSite(
+  registry: Registry,
+  request: PreviewSite,
+): Promise<{ token: string; expiresAt: string; rendered: number; report: Report }> {
   const { site, origin, by } = request;
   const { previewDays } = registry.config.sites;
   if (previewDays === 0) throw new RegistryError('forbidden', 'The configuration turns previews of sites off.');
@@ -138,16 +132,8 @@ export async function partsOf(
   return byDigest;
 }
 
-/** A preview that its reader may see. `registry` is a view that has its bytes. */
-export interface OpenedSitePreview {
-  registry: Registry;
-  granted: GrantedSite;
-  /** ISO 8601, UTC. */
-  expiresAt: string;
-}
-
 /**
- * Opens a preview. Null when there is none with this token, or it has expired, or the principal may
+ * Opens a preview. `registry` is a view that has its bytes. Null when there is none with this token, or it has expired, or the principal may
  * not read its site: the token opens previews of public sites only; for a private one, its readers
  * need both.
  */
@@ -155,7 +141,7 @@ export async function openSitePreview(
   registry: Registry,
   principal: Principal,
   token: string,
-): Promise<OpenedSitePreview | null> {
+): Promise<{ registry: Registry; granted: GrantedSite; expiresAt: string } | null> {
   const preview = await findPreview(registry, token);
   const stored = preview && (parseJson(preview.bytes) as Partial<Stored> | undefined);
   // That of a document has no site.

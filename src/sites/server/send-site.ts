@@ -197,9 +197,6 @@ export async function sendSitePreview(
   return true;
 }
 
-/** The face of a site at its own host name. */
-export type OwnHost = (name: SiteName) => Face;
-
 /**
  * Serves documentation sites at host names of their own, with the stylesheets and scripts of their
  * pages, and nothing else of the registry. Sessions belong to the registry's host and do not count
@@ -209,7 +206,7 @@ export function createOwnHost(
   context: ServerContext & { site: Site },
   authenticate: Authenticate,
   limit: ReadLimit | null,
-): OwnHost {
+): (name: SiteName) => Face {
   const base = basePathOf(context.url);
   // The registry's own pages lead to addresses that these hosts do not have.
   const { site: _, ...withoutPages } = context;

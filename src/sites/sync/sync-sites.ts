@@ -31,24 +31,17 @@ import type { Generation } from '../../store/records.ts';
 import { posix } from 'node:path';
 import type { SiteFiles } from '../registry/make-deployment.ts';
 
-/** The result of syncing the sites of a commit. `lost`: why one could not be read; it is then tried again. */
-export interface SyncedSites {
-  documents: RunDocument[];
-  /** What to record about them. */
-  change: Pick<Repository, 'sites'>;
-  lost: string | null;
-}
-
 /**
  * Publishes the documentation sites of a commit: those that `stele.yaml` names, and those that
- * somebody connected to one of its folders. A folder that did not change publishes nothing. `named` null: `stele.yaml` is
- * invalid, and the sites that it named stay as they are.
+ * somebody connected to one of its folders. A folder that did not change publishes nothing. `named`
+ * null: `stele.yaml` is invalid, and the sites that it named stay as they are. `change`: what to record
+ * about them. `lost`: why one could not be read; it is then tried again.
  */
 export async function syncSites(
   syncing: Syncing,
   snapshot: Snapshot,
   named: readonly SettingsSite[] | null,
-): Promise<SyncedSites> {
+): Promise<{ documents: RunDocument[]; change: Pick<Repository, 'sites'>; lost: string | null }> {
   const { registry, repository, run } = syncing;
   const documents: RunDocument[] = [];
   const states: Record<string, SiteState> = Object.fromEntries(
