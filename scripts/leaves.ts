@@ -34,7 +34,7 @@ const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document
     'Without a schema, a response of 2.0 has no content, and an operation without a body consumes none.',
   ],
   [
-    /\/parameters\/\d+\/(?:required|explode|name)$/,
+    /\/parameters\/[^/]+\/(?:required|explode|name)$/,
     'What stands in a path is always sent, a body has no name, and a text has no parts.',
   ],
   [/\/variables\/[^/]+\/default$/, 'A value that is not listed is not valid.'],
@@ -44,7 +44,9 @@ const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document
   [/\/(?:maximum|minimum)$/, 'No multiple is between the two.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['multipleOf'] !== undefined],
   [/^\/paths\/[^/]+\/parameters\/\d+(?:\/|$)/, 'Every operation has its own parameter of this name.', isReplaced],
   [/\/items\/collectionFormat$/, 'Only lists are written as lists.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['type'] !== 'array'],
-  [/./, 'What is only written is in no response.', isOnlyWritten],
+  [/./, 'What is only written is in no response, and what is only read in no request.', isOneWay],
+  [/\/m(?:ax|in)Length$/, 'The values that are listed keep it, and only texts have a length.', (document, keys) => { const { enum: values, type = 'string' } = nodeAt(document, keys.slice(0, -1)) as Json; return values !== undefined || type !== 'string'; }],
+  [/\/(?:format|readOnly|type)$/, 'Another part of `allOf` says it of the same place.', isSaidBeside],
   [/\/additionalProperties$/, 'Lists have no members.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['type'] === 'array'],
   [/\/responses\/.*\/readOnly$/, 'What is read may be read.'],
   [/\/parameters\/\d+(?:\/|$)/, 'What a document says of these headers is ignored.', isIgnored],
@@ -60,11 +62,11 @@ const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document
 const usual: readonly (readonly [member: RegExp, why: string, isIt?: (document: Json, keys: string[]) => boolean])[] = [
   [/^(?:openapi|swagger|info|paths) /, 'Without it, it is no document.'],
   [/^\w+ \[\]$|^(?:definitions|schema|items|additionalProperties|headers|content|callbacks|links|properties|encoding) \{\}$/, 'It says nothing.'],
-  [/^(?:deprecated|uniqueItems|required|nullable|readOnly|writeOnly|allowReserved|allowEmptyValue|exclusive\w+) false$|^additionalProperties true$/, 'It is so without it.'],
+  [/^(?:deprecated|uniqueItems|required|nullable|readOnly|writeOnly|allowReserved|allowEmptyValue|x-nullable|exclusive\w+) false$|^additionalProperties true$|^pattern "\.\*"$/, 'It is so without it.'],
   [/^(?:schemes \["https"\]|0 "https"|style "(?:form|simple)"|collectionFormat "csv")$/, 'It is so without it.'],
   [/^(?:contentType |\w+ \{(?:"\w+":\{)?"contentType":)"application\/json"/, 'Objects in forms are JSON without it.'],
   [/^type /, 'What is listed beside it has this type.', (document, keys) => ['enum', 'const'].some((key) => key in (nodeAt(document, keys.slice(0, -1)) as Json))],
-  [/^type /, 'Another part of `allOf` says it of the same place.', isSaidBeside],
+  [/^(?:type|format|readOnly|title|description) /, 'Another part of `allOf` says it of the same place.', isSaidBeside],
   [/^(?:type "string"|required true)/, 'What stands in a path is a text, and is always sent.', isInPath],
   [/^(?:schema|\$ref) /, 'It refers to what allows everything.', (document, keys) => Object.keys(follow(document, nodeAt(document, keys.at(-1) === '$ref' ? keys.slice(0, -1) : keys)) as Json).length === 0],
   [/^servers /, 'The document has the same.', (document, keys) => JSON.stringify(nodeAt(document, keys)) === JSON.stringify(document['servers'])],
@@ -122,8 +124,11 @@ function isIgnored(document: Json, keys: string[]): boolean {
   return where === 'header' && /^(?:accept|content-type|authorization)$/i.test(String(name));
 }
 
-function isOnlyWritten(document: Json, keys: string[]): boolean {
-  return keys.some((_, at) => (nodeAt(document, keys.slice(0, at)) as Json | undefined)?.['writeOnly'] === true);
+function isOneWay(document: Json, keys: string[]): boolean {
+  return keys.some((_, at) => {
+    const { readOnly, writeOnly } = (nodeAt(document, keys.slice(0, at)) ?? {}) as Json;
+    return readOnly === true || writeOnly === true;
+  });
 }
 
 function isBesideReference(document: Json, keys: string[]): boolean {

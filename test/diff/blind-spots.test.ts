@@ -159,12 +159,12 @@ const excused: readonly (readonly [what: RegExp, verdict: 'none' | 'docs' | 'saf
   [/ [$]vocabulary /, 'none', 'It means something at the root of a dialect only.'],
   [/ (?:title|description|[$]comment|examples|example|externalDocs) /, 'docs', 'It is for people.'],
   [/ deprecated /, 'safe', 'Nothing ends with it; clients have time.'],
-  [/^(?:request|response|property|parameter|header) xml /, 'docs', 'No media type of the API is XML.'],
+  [/^(?:request|response|property|part|parameter|header) xml /, 'docs', 'No media type of the API is XML.'],
   [/ (?:uniqueItems|deprecated|readOnly|writeOnly|nullable|exclusiveM[a-z]+) false/, 'none', 'That is usual.'],
   [/^response default /, 'safe', 'In an answer, a default only says what its reader may assume.'],
   [/^header default /, 'safe', 'In an answer, a default only says what its reader may assume.'],
   [/^(?:request|response|parameter|header|json-schema) (?:readOnly|writeOnly) /, 'none', 'It is said of properties.'],
-  [/^property writeOnly /, 'safe', 'Requests have it as before.'],
+  [/^(?:property|part) writeOnly /, 'safe', 'Requests have it as before.'],
 ];
 
 const used = new Set<string>();
@@ -202,7 +202,7 @@ describe('in this order', { shuffle: false }, () => {
     });
   });
 
-  describe.each(['request', 'response', 'property', 'parameter', 'header', 'json-schema'] as const)(
+  describe.each(['request', 'response', 'property', 'part', 'parameter', 'header', 'json-schema'] as const)(
     'each keyword of a %s',
     (place) => {
       const rows = [
@@ -232,6 +232,19 @@ describe('in this order', { shuffle: false }, () => {
     if (place === 'parameter') return api({ parameters: [{ in: 'query', name: 'q', schema }] }, rest);
     if (place === 'header')
       return api({ responses: { 200: { description: 'So.', headers: { H: { required: true, schema } } } } }, rest);
+    if (place === 'part') {
+      // Beside a component that has texts of its own.
+      const Said = {
+        title: 'S',
+        description: 'S',
+        $comment: 'S',
+        example: 's',
+        examples: ['s'],
+        externalDocs: { url: 'https://s.example' },
+      };
+      const part = { allOf: [{ $ref: '#/components/schemas/Said' }, schema] };
+      return taking({ type: 'object', properties: { p: part } }, { openapi: version, components: { schemas: { Said, ...schemas } } }); // prettier-ignore
+    }
     if (place === 'property') return taking({ type: 'object', properties: { p: schema } }, rest);
     return (place === 'request' ? taking : giving)(schema, rest);
   }

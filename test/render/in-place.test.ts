@@ -70,6 +70,15 @@ test('a reference with words beside it is that schema, also as allOf', () => {
   expect(fields(html)).toEqual(['a', 'inner']);
 });
 
+// As AWS writes it.
+test('words in allOf beside a reference are said of the place', () => {
+  const html = operationOf(
+    { Arn: { type: 'string', description: 'An ARN.' } },
+    { properties: { a: { allOf: [ref('Arn'), { description: 'The ARN of the key.', deprecated: true }] } } },
+  );
+  expect(html).toMatch(/<code>a<\/code> <span class="type">string[^]*deprecated[^]*<p>The ARN of the key\.<\/p>/);
+});
+
 test('alternatives are a choice with the values that choose', () => {
   const mapping = { cat: '#/components/schemas/Cat', dog: '#/components/schemas/Dog' };
   const html = operationOf(

@@ -31,7 +31,7 @@ import {
   effectOf,
   sayMust,
 } from '../report.ts';
-import { deref, keyOf, type Schema, statedIn, limitOf, multipleIn, type Limit } from './schema-parts.ts';
+import { deref, keyOf, type Located, type Schema, statedIn, limitOf, multipleIn, type Limit } from './schema-parts.ts';
 import { type SchemaView, textOfValue, viewOf } from './read-schema.ts';
 import { childrenOf, dialectText, mayBeXml, type Place, memberOf } from '../side.ts';
 import { createUnit, type Unit, type Walk } from '../walk.ts';
@@ -311,23 +311,39 @@ function compareTexts(pair: Pair): void {
 }
 
 function compareText(pair: Pair, keyword: string): void {
-  const stated = statedAs(pair, keyword);
-  if (stated.before === stated.after) return;
+  const [old, current] = [textsOf(pair.before, keyword), textsOf(pair.after, keyword)];
+  const [gone, come] = [missingIn(current, old), missingIn(old, current)];
+  if (gone === null && come === null) return;
+  const stated = asStated(pair, gone, come);
   if (keyword === 'x-sunset' && pair.walk.rules.removal !== undefined) return compareSunset(pair, stated);
   const name = keyword.startsWith('x-') ? 'extension' : kebab(keyword);
   report(pair, 'docs', `${name}-changed`, describeText(keyword, stated.before, stated.after), stated);
 }
 
-function compareSunset({ walk, ...pair }: Pair, stated: ReturnType<typeof statedAs>): void {
+function compareSunset({ walk, ...pair }: Pair, stated: ReturnType<typeof asStated>): void {
   const textAt = (view: Pair['before']) => textOf(view.first('x-sunset')?.value) || null;
   const judged = judgeSunset(walk, textAt(pair.before), textAt(pair.after));
   if (judged === null) return;
   report({ walk, ...pair }, judged.verdict, `sunset-${judged.name}`, judged.says, { ...stated, isSideless: true });
 }
 
+/** What a schema says itself, in several parts of `allOf`; else what the first schema says that it refers to. */
+function textsOf({ flat, pointer }: Pair['before'], keyword: string): readonly Located<unknown>[] {
+  const stated = statedIn(flat.parts, keyword);
+  const own = stated.filter((one) => one.pointer.startsWith(`${pointer}/`));
+  return own.length > 0 ? own : stated.slice(0, 1);
+}
+
+/** The first of the values that no other list has. Null: there is none. */
+function missingIn(others: readonly Located<unknown>[], values: readonly Located<unknown>[]): Located<unknown> | null {
+  const texts = new Set(others.map(({ value }) => textOfValue(value)));
+  return values.find(({ value }) => !texts.has(textOfValue(value))) ?? null;
+}
+
 /** The values of a keyword as texts, and where they stand. Null: absent. */
-function statedAs(pair: Pair, keyword: string) {
-  const [before, after] = [pair.before.first(keyword), pair.after.first(keyword)];
+const statedAs = (pair: Pair, keyword: string) => asStated(pair, pair.before.first(keyword), pair.after.first(keyword));
+
+function asStated(pair: Pair, before: Located<unknown> | null, after: Located<unknown> | null) {
   const [old, current] = [before && textOfValue(before.value), after && textOfValue(after.value)];
   return { before: old, after: current, at: placesOf(pair, before, after) };
 }

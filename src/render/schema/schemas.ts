@@ -174,14 +174,16 @@ function isNull(schema: unknown): boolean {
   return type === 'null' || value === null || (Array.isArray(values) && values.length === 1 && values[0] === null);
 }
 
-/** A schema that adds only words to the one schema in its `allOf` is a reference with words beside. */
+/** A schema that adds only words to a reference in its `allOf`, there or beside it, is that with words beside. */
 function wordsBeside(schema: JsonObject): JsonObject {
-  const [part, ...others] = listOf(schema['allOf']);
-  if (!isObject(part) || others.length > 0 || textOf(part['$ref']) === '' || schema['properties'] !== undefined)
-    return schema;
+  const [part, ...words] = listOf(schema['allOf']);
+  if (!isObject(part) || textOf(part['$ref']) === '' || schema['properties'] !== undefined) return schema;
+  if (!words.every((one) => Object.keys(objectOf(one)).every((key) => besideReference.has(key)))) return schema;
   const { allOf: _, ...beside } = schema;
-  return { ...beside, $ref: part['$ref'] };
+  return Object.assign({}, ...words, beside, { $ref: part['$ref'] }) as JsonObject;
 }
+
+const besideReference = new Set(['title', 'description', 'example', 'examples', 'deprecated']);
 
 /** Keywords that apply to one part of `allOf`, and not to all parts together. */
 const ofOnePart = new Set(
