@@ -1,6 +1,6 @@
 import type { Principal } from '../../model/access.ts';
 import { isResourceType, isSlug, parseCoordinate, parseSelector, type Selector } from '../../model/address.ts';
-import { RegistryError, isRegistryError } from '../../model/errors.ts';
+import { RegistryError, isRegistryError, malformed } from '../../model/errors.ts';
 import { parseExactly } from '../../model/exact-numbers.ts';
 import { operationName } from '../../model/outline.ts';
 import { aboutOf, nameOf, type Resource } from '../../model/resource.ts';
@@ -206,9 +206,10 @@ async function excerpt(asking: Asking, given: Arguments, part: Excerpt): Promise
   throw new RegistryError('not_found', `${nameOf(granted.resource)} has ${what}. list_parts names all.`);
 }
 
-/** Which version an answer is about, and where people read it. */
-function about({ site: { links } }: Asking, { resource, version: { label } }: GrantedVersion): object {
-  return { document: `${nameOf(resource)}@${label}`, url: links.url(resource, { label }) };
+/** Which version an answer is about, where people read it, and why nobody should use it. */
+function about({ site: { links } }: Asking, { resource, version: { label, status } }: GrantedVersion): object {
+  const document = { document: `${nameOf(resource)}@${label}`, url: links.url(resource, { label }) };
+  return { ...document, ...(status.state !== 'active' && { status }) };
 }
 
 async function versionIn(asking: Asking, given: Arguments, wanted: string | null = null): Promise<GrantedVersion> {
@@ -223,26 +224,25 @@ async function grantedIn({ site, principal }: Asking, given: Arguments): Promise
 
 function coordinateIn(given: Arguments): NonNullable<ReturnType<typeof parseCoordinate>> {
   const parsed = parseCoordinate(textIn(given, 'document'));
-  if (parsed === null) throw new RegistryError('malformed', `document must be a coordinate. ${documentArgument}`);
+  if (parsed === null) throw malformed(`document must be a coordinate. ${documentArgument}`);
   return parsed;
 }
 
 function selectorIn(name: string, text: string): Selector {
   const selector = parseSelector(text);
-  if (selector === null) throw new RegistryError('malformed', `${name} must be a version, such as 1.4.0.`);
+  if (selector === null) throw malformed(`${name} must be a version, such as 1.4.0.`);
   return selector;
 }
 
 function within(given: Arguments): { org: string | null; type: Resource['type'] | null } {
   const org = optionalText(given, 'org');
   const type = optionalText(given, 'type');
-  if (org !== null && !isSlug(org)) throw new RegistryError('malformed', 'org must be the name of an organization.');
-  if (type !== null && !isResourceType(type))
-    throw new RegistryError('malformed', 'type must be apis, schemas or rulesets.');
+  if (org !== null && !isSlug(org)) throw malformed('org must be the name of an organization.');
+  if (type !== null && !isResourceType(type)) throw malformed('type must be apis, schemas or rulesets.');
   return { org, type };
 }
 
-/** A page of items. `after`: the name of the last item before it; a name that is not there begins at the start. */
+/** A page of items. `after`: the name of the last item before it, which may have gone meanwhile. */
 function page<T>(
   items: readonly T[],
   given: Arguments,
@@ -252,6 +252,7 @@ function page<T>(
 ) {
   const after = optionalText(given, 'after');
   const start = after === null ? 0 : items.findIndex((item) => nameIn(item) === after) + 1;
+  if (after !== null && start === 0) throw malformed('after names nothing that is listed now. Begin again without it.');
   const shown = items.slice(start, start + max);
   const isMore = start + max < items.length;
   return { items: shown.map(show), total: items.length, ...(isMore && { after: nameIn(shown.at(-1)!) }) };
@@ -259,7 +260,7 @@ function page<T>(
 
 function textIn(given: Arguments, name: string): string {
   const text = optionalText(given, name);
-  if (text === null) throw new RegistryError('malformed', `The argument ${name} is missing.`);
+  if (text === null) throw malformed(`The argument ${name} is missing.`);
   return text;
 }
 
@@ -267,7 +268,7 @@ function optionalText(given: Arguments, name: string): string | null {
   const value = given[name];
   if (value === undefined || value === null || value === '') return null;
   if (typeof value === 'string' && value.length <= 1000) return value;
-  throw new RegistryError('malformed', `The argument ${name} must be a text of at most 1000 characters.`);
+  throw malformed(`The argument ${name} must be a text of at most 1000 characters.`);
 }
 
 function short(text: string): string {
@@ -289,7 +290,7 @@ export function createMcpServer(asking: Asking, version: string): Server {
     });
     try {
       if (!Object.hasOwn(tools, params.name))
-        throw new RegistryError('malformed', 'No tool has this name. List the tools to see their names.');
+        throw malformed('No tool has this name. List the tools to see their names.');
       return text(await tools[params.name]!.answer(asking, params.arguments ?? {}));
     } catch (error) {
       if (isRegistryError(error)) return text({ error: error.message }, true);

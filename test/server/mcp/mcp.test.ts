@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { publishVersion } from '../registry.ts';
+import { publishVersion, setStatus } from '../registry.ts';
 import { exchange, parseAnswer } from '../http.ts';
 import { order, openWorld } from './mcp-world.ts';
 
@@ -56,6 +56,38 @@ test('the pages of a list have each item once', async () => {
     after = next;
   }
   expect(read).toEqual(names);
+});
+
+test('a page after an item that is gone is refused: it would begin again without end', async () => {
+  await using world = await openWorld();
+  const { call } = await world.connect(world.key);
+  const document = '@acme/apis/pay';
+  for (const [name, given] of [
+    ['list', {}],
+    ['list_parts', { document }],
+  ] as const)
+    expect(await call(name, { ...given, after: '@acme/apis/gone' })).toContain('Begin again without it.');
+  expect(await call('list', { after: document })).toMatchObject({ items: [{ document: '@open/schemas/money' }] });
+});
+
+test.each([
+  { state: 'deprecated', reason: 'Old.', replacement: '@acme/apis/pay@2.0.0', since: '2026-05-01T00:00:00.000Z' },
+  { state: 'yanked', reason: 'Wrong.', since: '2026-05-01T00:00:00.000Z' },
+] as const)('every answer about a version that is $state says so', async (status) => {
+  await using world = await openWorld();
+  const { client, call } = await world.connect(world.key);
+  await setStatus(world.registry, '@acme/apis/pay', '1.0.0', status);
+  const given = { document: '@acme/apis/pay@1.0.0', operation: 'pay', schema: 'Payment' };
+  const about = { document: '@acme/apis/pay@1.0.0', status };
+  const ofVersions = (await client.listTools()).tools.filter(({ inputSchema: { required = [] } }) =>
+    required.includes('document'),
+  );
+  for (const { name, inputSchema } of ofVersions.filter((tool) => tool.name !== 'who_uses')) {
+    const known = Object.entries(given).filter(([argument]) => Object.hasOwn(inputSchema.properties!, argument));
+    expect(await call(name, Object.fromEntries(known)), name).toMatchObject(about);
+    const sound = await call(name, { ...Object.fromEntries(known), document: '@acme/apis/pay@2.0.0' });
+    expect(sound, name).not.toHaveProperty('status');
+  }
 });
 
 test.each([null, 'key'])('what may not be read is as what is not there: %s', async (credential) => {
