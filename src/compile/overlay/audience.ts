@@ -1,9 +1,9 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
-import { holdsOf, isBesidePaths, methods } from '../../model/openapi-shape.ts';
-import { listOf, objectOf, resolveLocal, textOf } from '../../render/json-value.ts';
+import { type Holds, holdsOf, isBesidePaths, methods } from '../../model/openapi-shape.ts';
+import { listOf, objectOf, pointerKeys, resolveLocal, textOf } from '../../render/json-value.ts';
 import { followPointer, joinPointer, parsePointer, pointerIn } from '../../model/pointer.ts';
 import { discriminatedIn } from './discriminated.ts';
-import { type Forgotten, forgetNames, namesAny, placesOf, reaching } from './forget-names.ts';
+import { type Forgotten, forgetNames, namesAny, placesOf, reaching, schemeName } from './forget-names.ts';
 
 /** Maps whose members are named by the author. */
 const namedMaps = new Set(
@@ -118,6 +118,7 @@ function pathParametersIn(document: JsonObject): Map<string, Set<unknown>> {
 
 /** Tells whether a node is out: by its mark, by its reference, or by all that it is made of, in circles too. */
 function createJudge(document: JsonObject, isMarked: (node: JsonObject) => boolean): (node: unknown) => boolean {
+  const targetsOf = createTargets(document);
   const [seen, out] = [new Set<unknown>(), new Set<unknown>()];
   /** The groups with a node, each with how many of its nodes are not out. */
   const groupsWith = new Map<unknown, { owner: JsonObject; left: number }[]>();
@@ -128,8 +129,7 @@ function createJudge(document: JsonObject, isMarked: (node: JsonObject) => boole
       if (!isObject(node) || seen.has(node)) continue;
       seen.add(node);
       if (isMarked(node)) found.add(node);
-      const target = typeof node['$ref'] === 'string' ? [resolveLocal(document, node['$ref'])] : [];
-      for (const all of found.has(node) ? [] : [target, ...makingsOf(node, 'swagger' in document)]) {
+      for (const all of found.has(node) ? [] : [...targetsOf(node), ...makingsOf(node, 'swagger' in document)]) {
         if (all.length === 0 || !all.every(isObject)) continue;
         const parts = new Set(all).difference(out);
         if (parts.size === 0) found.add(node);
@@ -146,6 +146,29 @@ function createJudge(document: JsonObject, isMarked: (node: JsonObject) => boole
   };
 }
 
+/** What a node refers to, in groups: all that have an anchor, or the target of an address and each node around it. */
+function createTargets(document: JsonObject): (node: JsonObject) => unknown[][] {
+  let anchors: Map<unknown, JsonObject[]> | null = null;
+  const anchorsIn = () =>
+    Map.groupBy([...placesOf(document).keys()].filter(isObject), ({ $anchor, $dynamicAnchor }) => $anchor ?? $dynamicAnchor); // prettier-ignore
+  return ({ $ref, $dynamicRef }) =>
+    [$ref, $dynamicRef].map(textOf).flatMap((reference) => {
+      if (/^#[^/]/.test(reference)) return [(anchors ??= anchorsIn()).get(reference.slice(1)) ?? []];
+      if (!reference.startsWith('#/')) return [];
+      const around: unknown[][] = [];
+      let [at, map]: [unknown, string | null] = [document, null];
+      for (const key of pointerKeys(reference)) {
+        if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return [];
+        const child: unknown = (at as JsonObject)[key];
+        const holds: Holds = Array.isArray(at) ? 'node' : holdsOf(map, key, child, 'swagger' in document);
+        map = holds === 'map' ? key : null;
+        if (holds === 'node') around.push([child]);
+        at = child;
+      }
+      return [...around, [at]];
+    });
+}
+
 /**
  * What a node is made of, in groups: where all of one is out, so is the node. An array is made of its items, a parameter or
  * media type of its schema, and a schema of all that it says. In OpenAPI 2.0, only bodies have a `schema`.
@@ -158,8 +181,15 @@ function makingsOf(node: JsonObject, isOld: boolean): unknown[][] {
     if (innerMaps.has(key)) return Object.values(objectOf(node[key]));
     return inner.has(key) ? [node[key]].flat() : [null];
   });
-  const alone = [...[items, prefixItems].flat(), ...(isOld ? [] : [schema, itemSchema])].map((one) => [one]);
-  return [listOf(oneOf), listOf(anyOf), said, ...alone];
+  const inUrl = Object.entries(objectOf(node['variables'])).filter(([name]) =>
+    textOf(node['url']).includes(`{${name}}`),
+  );
+  const alone = [
+    ...[items, prefixItems].flat(),
+    ...(isOld ? [] : [schema, itemSchema]),
+    ...inUrl.map(([, one]) => one),
+  ];
+  return [listOf(oneOf), listOf(anyOf), said, ...alone.map((one) => [one])];
 }
 
 /** The pointers of bodies whose schema, or every media type, is gone. */
@@ -391,7 +421,7 @@ function usedIn(document: JsonObject): Set<string> {
       if (key === 'tags' && node !== document) for (const tag of listOf(child)) used.add(`tag ${textOf(tag)}`);
       if (key === 'security')
         for (const name of listOf(child).map(objectOf).flatMap(Object.keys))
-          used.add(joinPointer('/components/securitySchemes', name));
+          used.add(joinPointer('/components/securitySchemes', schemeName(name)));
       if (!sections.has(child)) open.push(child);
     }
   }

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { parsePointer } from '../../model/pointer.ts';
-import { listOf, objectOf, resolveLocal, textOf } from '../../render/json-value.ts';
+import { listOf, objectOf, pointerKeys, resolveLocal, textOf } from '../../render/json-value.ts';
 import { forgetDiscriminated, type discriminatedIn } from './discriminated.ts';
 
 /** What is gone from a document, by name. */
@@ -39,7 +39,8 @@ export function forgetNames(document: JsonObject, gone: Gone): Forgotten {
   const places = placesOf(document);
   const nodes = [document, ...places.keys()].filter(isObject);
   const groupOf = groupsIn(document, nodes);
-  const lost = lostBy(groupOf, nodes, gone.properties);
+  const isNaming = createNaming(places, gone.properties);
+  const lost = lostBy(groupOf, nodes, gone.properties, isNaming);
   const touched = forgetDiscriminated(document, nodes, gone.discriminated, groupOf);
   const [loosened, needing] = [new Set<object>(), new Set<object>()];
   const users = usersIn(document, nodes);
@@ -49,6 +50,8 @@ export function forgetNames(document: JsonObject, gone: Gone): Forgotten {
     const names = lost(node);
     if (names !== null && forgetIn(node, 'required', names))
       (isObject(node['properties']) ? loosened : needing).add(node);
+    const isNamed = (name: string) => names!.has(name) && isNaming(node, name);
+    if (names !== null && isObject(node['properties']) && dropKeys(node['properties'], isNamed)) loosened.add(node);
     if (names !== null && forgetProperties(node, names)) loosened.add(node);
     for (const key of ['default', 'const', 'enum']) {
       const value = node[key];
@@ -144,22 +147,59 @@ function valuesAround(
   return found;
 }
 
-/** What is one for all schemas that describe the same object: those of `allOf` and the like, and what they refer to. */
+/**
+ * Tells whether a schema only names a property that another one describes and lost: in a condition or an exclusion, or
+ * within the schema that lost it.
+ */
+function createNaming(places: Places, properties: Gone['properties']): (node: JsonObject, name: string) => boolean {
+  return (node, name) => {
+    let isSame = true;
+    for (let at = places.get(node); at !== undefined; at = places.get(at.holder)) {
+      const { holder, key } = at;
+      if (conditional.has(key)) return true;
+      if (isSame && isObject(holder) && properties.get(objectOf(holder['properties']))?.has(name)) return true;
+      if (!Array.isArray(holder) && !sameObject.includes(key)) isSame = false;
+      if (key === 'components' || key === 'paths' || key === 'definitions') return false;
+    }
+    return false;
+  };
+}
+
+const conditional = new Set(['not', 'if', 'then', 'else', 'dependentSchemas', 'dependencies', 'contains']);
+
+/**
+ * What is one for all schemas that describe the same object: those of `allOf` and the like, what they refer to, and what
+ * these say of the same member or of the items.
+ */
 function groupsIn(document: JsonObject, nodes: readonly JsonObject[]): (node: JsonObject) => JsonObject {
   const parents = new Map<JsonObject, JsonObject>();
+  /** What the schemas of a group say of each member. */
+  const inner = new Map<JsonObject, Map<string, unknown>>();
+  const open: [unknown, unknown][] = [];
   const rootOf = (node: JsonObject): JsonObject => {
     let root = node;
     for (let next = parents.get(root); next !== undefined; next = parents.get(root)) root = next;
     if (root !== node) parents.set(node, root);
     return root;
   };
-  const join = (one: JsonObject, other: unknown): void => {
-    if (!isObject(other) || rootOf(one) === rootOf(other)) return;
-    parents.set(rootOf(one), rootOf(other));
-  };
   for (const node of nodes) {
-    if (typeof node['$ref'] === 'string') join(node, resolveLocal(document, node['$ref']));
-    for (const part of partsOf(node)) join(node, part);
+    const own = new Map<string, unknown>();
+    inner.set(node, own);
+    for (const [name, one] of Object.entries(objectOf(node['properties']))) own.set(`.${name}`, one);
+    for (const key of ['additionalProperties', 'items']) if (isObject(node[key])) own.set(key, node[key]);
+    if (typeof node['$ref'] === 'string') open.push([node, resolveLocal(document, node['$ref'])]);
+    for (const part of partsOf(node)) open.push([node, part]);
+    if (isObject(node['contains'])) open.push([node['contains'], own.get('items')]);
+  }
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (!next.every(isObject)) continue;
+    const [less, more] = next.map(rootOf).sort((a, b) => inner.get(a)!.size - inner.get(b)!.size);
+    if (less === more) continue;
+    parents.set(less!, more!);
+    const said = inner.get(more!)!;
+    for (const [key, one] of inner.get(less!)!)
+      if (said.has(key)) open.push([one, said.get(key)]);
+      else said.set(key, one);
   }
   return rootOf;
 }
@@ -169,14 +209,17 @@ function lostBy(
   rootOf: (node: JsonObject) => JsonObject,
   nodes: readonly JsonObject[],
   properties: Gone['properties'],
+  isNaming: (node: JsonObject, name: string) => boolean,
 ): (node: JsonObject) => ReadonlySet<string> | null {
   const [gone, kept] = [new Map<JsonObject, Set<string>>(), new Map<JsonObject, Set<string>>()];
   for (const node of nodes) {
     const own = node['properties'];
     if (!isObject(own)) continue;
     for (const name of properties.get(own) ?? []) gone.getOrInsertComputed(rootOf(node), () => new Set()).add(name);
-    for (const name of Object.keys(own)) kept.getOrInsertComputed(rootOf(node), () => new Set()).add(name);
   }
+  for (const node of nodes)
+    for (const name of gone.has(rootOf(node)) ? Object.keys(objectOf(node['properties'])) : [])
+      if (!isNaming(node, name)) kept.getOrInsertComputed(rootOf(node), () => new Set()).add(name);
   return (node) => {
     const names = gone.get(rootOf(node));
     if (names === undefined) return null;
@@ -321,11 +364,19 @@ export function namesAny(value: unknown, names: ReadonlySet<string>): boolean {
   return isObject(value) && Object.entries(value).some(([key, item]) => namesAny(key, names) || namesAny(item, names));
 }
 
+/** The name of a security scheme, which may be said by its address since OpenAPI 3.2. */
+export function schemeName(said: string): string {
+  const pointer = /#(\/components\/securitySchemes\/[^/]+)$/.exec(said)?.[1];
+  return pointer === undefined ? said : pointerKeys(`#${pointer}`)[2]!;
+}
+
 /** Leaves out the alternatives with a scheme that is gone. Returns whether none is left. */
 function forgetSecurity(node: JsonObject, schemes: ReadonlySet<string>): boolean {
   const { security } = node;
   if (!Array.isArray(security)) return false;
-  const left = security.filter((each) => !isObject(each) || !Object.keys(each).some((name) => schemes.has(name)));
+  const left = security.filter(
+    (each) => !isObject(each) || !Object.keys(each).some((name) => schemes.has(schemeName(name))),
+  );
   if (left.length === security.length) return false;
   node['security'] = left;
   return left.length === 0;

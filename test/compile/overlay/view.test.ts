@@ -1,3 +1,4 @@
+/* oxlint-disable unicorn/no-thenable -- `then` is a keyword of JSON Schema */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -371,6 +372,43 @@ test('nothing that is gone is named in what is left', async () => {
   expect(Object.keys(post.responses[200].links)).toEqual(['kept']);
   const { Whole, Own } = (value['components'] as unknown as typeof document.components).schemas;
   expect([Whole.allOf[1], Own.required]).toEqual([{ required: ['kept'] }, ['kept']]);
+});
+
+const marked = { type: 'string', 'x-internal': true };
+const lacking = { type: 'object', properties: { secretA: marked, b: { type: 'string' } } };
+const within = { type: 'object', properties: { o: lacking, k: { type: 'string' } } };
+const inO = (said: object) => ({ properties: { o: said } });
+const secretOnly = { properties: { secretA: { const: 1 } } };
+const needing = { required: ['secretA'] };
+const part = (schema: object, schemas: object = {}) => ({ taken: schema, components: { schemas } });
+const two = { type: 'object', properties: { b: { type: 'string' } } };
+test.each<[where: string, parts: { taken?: object; more?: object; components?: object }]>([
+  ['a condition', part({ ...lacking, if: secretOnly, then: { required: ['b'] } })],
+  ['what follows from one', part({ ...lacking, if: { required: ['b'] }, then: secretOnly })],
+  ['an exclusion', part({ ...lacking, not: secretOnly })],
+  ['a dependent schema', part({ ...lacking, dependentSchemas: { b: secretOnly } })],
+  [
+    'an alternative within the schema',
+    part({ ...lacking, oneOf: [secretOnly, { properties: { b: { const: 'x' } } }] }),
+  ],
+  ['another schema of a member', part({ allOf: [within, inO(needing)] })],
+  ['a condition of a member', part({ ...within, if: inO(secretOnly), then: { required: ['k'] } })],
+  ['what is demanded of a member', part({ ...within, if: { required: ['k'] }, then: inO(needing) })],
+  ['an exclusion of a member', part({ ...within, not: inO(needing) })],
+  ['another schema of items', part({ allOf: [{ type: 'array', items: lacking }, { items: needing }] })],
+  ['what some item is', part({ type: 'array', items: lacking, contains: needing })],
+  ['a reference by anchor', part({ ...two, properties: { ...two.properties, c: { $ref: '#secretOne' } } }, { Secret: { ...marked, $anchor: 'secretOne' } })], // prettier-ignore
+  ['a dynamic reference', part({ ...two, properties: { ...two.properties, c: { $dynamicRef: '#secretOne' } } }, { Secret: { ...marked, $dynamicAnchor: 'secretOne' } })], // prettier-ignore
+  ['a reference into it', part({ ...two, properties: { ...two.properties, c: { $ref: '#/components/schemas/Secret/properties/x' } } }, { Secret: { ...marked, properties: { x: true } } })], // prettier-ignore
+  ['an address in security', { more: { security: [{ '#/components/securitySchemes/secretKey': [] }, { 'https://a.example/api#/components/securitySchemes/secretKey': [] }, { b: [] }] }, components: { securitySchemes: { secretKey: { type: 'http', scheme: 'basic', 'x-internal': true }, b: { type: 'http', scheme: 'bearer' } } } }], // prettier-ignore
+  ['the URL of a server', { more: { servers: [{ url: 'https://{secretVar}.a.example', variables: { secretVar: { default: 'x', 'x-internal': true } } }, { url: 'https://{b}.a.example', variables: { b: { default: 'x' } } }] } }], // prettier-ignore
+])('nothing that is gone is named in %s', async (_, { taken, more, components }) => {
+  const requestBody = { content: { 'application/json': { schema: taken ?? two } } };
+  const paths = { '/a': { post: { requestBody, responses: ok } } };
+  const api = { openapi: '3.2.0', info, ...more, components, paths };
+  const { value, yaml, problems } = await publishedAs({ 'api.json': api }, audience);
+  expect(JSON.stringify(value)).toContain('"b"');
+  expect([JSON.stringify(value), yaml, ...problems].join()).not.toMatch(/secret/i);
 });
 
 test('what needs a security scheme that is left out is not published as open to all', async () => {
