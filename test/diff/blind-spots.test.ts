@@ -159,11 +159,11 @@ const excused: readonly (readonly [what: RegExp, verdict: 'none' | 'docs' | 'saf
   [/ [$]vocabulary /, 'none', 'It means something at the root of a dialect only.'],
   [/ (?:title|description|[$]comment|examples|example|externalDocs) /, 'docs', 'It is for people.'],
   [/ deprecated /, 'safe', 'Nothing ends with it; clients have time.'],
-  [/^(?:request|response|property|part|parameter|header) xml /, 'docs', 'No media type of the API is XML.'],
+  [/^(?:request|response|property|part|others|items|parameter|header) xml /, 'docs', 'No media type of the API is XML.'],
   [/ (?:uniqueItems|deprecated|readOnly|writeOnly|nullable|exclusiveM[a-z]+) false/, 'none', 'That is usual.'],
   [/^response default /, 'safe', 'In an answer, a default only says what its reader may assume.'],
   [/^header default /, 'safe', 'In an answer, a default only says what its reader may assume.'],
-  [/^(?:request|response|parameter|header|json-schema) (?:readOnly|writeOnly) /, 'none', 'It is said of properties.'],
+  [/^(?:request|response|others|items|parameter|header|json-schema) (?:readOnly|writeOnly) /, 'none', 'It is said of properties.'],
   [/^(?:property|part) writeOnly /, 'safe', 'Requests have it as before.'],
 ];
 
@@ -202,28 +202,35 @@ describe('in this order', { shuffle: false }, () => {
     });
   });
 
-  describe.each(['request', 'response', 'property', 'part', 'parameter', 'header', 'json-schema'] as const)(
-    'each keyword of a %s',
-    (place) => {
-      const rows = [
-        ...Object.entries(keywords).map(([keyword, sample]) => ({ keyword, sample, version: '3.1.0' })),
-        ...(place === 'json-schema' ? [] : Object.entries(keywords30)).map(([keyword, sample]) => ({ keyword, sample, version: '3.0.3' })), // prettier-ignore
-      ];
-      test('counts, or has a reason not to', () => {
-        const blind = rows.flatMap(({ keyword, sample: { base = {}, values, schemas = {} }, version }) => {
-          const made = [base, ...values.map((value) => ({ ...base, [keyword]: value }))].map((schema) => documentOf(place, schema, schemas, version)); // prettier-ignore
-          const [none, one, other] = made as [Json, Json, Json];
-          const ways: [string, Json, Json][] = [
-            ['removed', one, none],
-            ['changed', one, other],
-            [values[1] === false ? 'false' : 'removed', other, none],
-          ];
-          return ways.flatMap(([kind, before, after]) => blindIn(`${place} ${keyword} ${kind}`, before, after, place === 'json-schema' ? place : 'openapi')); // prettier-ignore
-        });
-        expect([...new Set(blind)]).toEqual([]);
+  describe.each([
+    'request',
+    'response',
+    'property',
+    'part',
+    'others',
+    'items',
+    'parameter',
+    'header',
+    'json-schema',
+  ] as const)('each keyword of a %s', (place) => {
+    const rows = [
+      ...Object.entries(keywords).map(([keyword, sample]) => ({ keyword, sample, version: '3.1.0' })),
+      ...(place === 'json-schema' ? [] : Object.entries(keywords30)).map(([keyword, sample]) => ({ keyword, sample, version: '3.0.3' })), // prettier-ignore
+    ];
+    test('counts, or has a reason not to', () => {
+      const blind = rows.flatMap(({ keyword, sample: { base = {}, values, schemas = {} }, version }) => {
+        const made = [base, ...values.map((value) => ({ ...base, [keyword]: value }))].map((schema) => documentOf(place, schema, schemas, version)); // prettier-ignore
+        const [none, one, other] = made as [Json, Json, Json];
+        const ways: [string, Json, Json][] = [
+          ['removed', one, none],
+          ['changed', one, other],
+          [values[1] === false ? 'false' : 'removed', other, none],
+        ];
+        return ways.flatMap(([kind, before, after]) => blindIn(`${place} ${keyword} ${kind}`, before, after, place === 'json-schema' ? place : 'openapi')); // prettier-ignore
       });
-    },
-  );
+      expect([...new Set(blind)]).toEqual([]);
+    });
+  });
 
   function documentOf(place: string, schema: Json, schemas: Json, version: string): Json {
     if (place === 'json-schema')
@@ -245,6 +252,8 @@ describe('in this order', { shuffle: false }, () => {
       const part = { allOf: [{ $ref: '#/components/schemas/Said' }, schema] };
       return taking({ type: 'object', properties: { p: part } }, { openapi: version, components: { schemas: { Said, ...schemas } } }); // prettier-ignore
     }
+    if (place === 'others') return taking({ type: 'object', additionalProperties: schema }, rest);
+    if (place === 'items') return taking({ type: 'array', items: schema }, rest);
     if (place === 'property') return taking({ type: 'object', properties: { p: schema } }, rest);
     return (place === 'request' ? taking : giving)(schema, rest);
   }

@@ -46,8 +46,8 @@ export interface SchemaView {
   required: ReadonlyMap<string, string>;
   /** Names of properties that a part with `additionalProperties: false` does not have. */
   blocked: ReadonlySet<string>;
-  /** Other properties: whether they are allowed, and their schema. */
-  additional: { isClosed: boolean; schema: Schema; pointer: string };
+  /** Other properties: whether they are allowed, their schema, and that of words alone. */
+  additional: { isClosed: boolean; schema: Schema; words: Schema; pointer: string };
   /** The items of lists: the first ones, and the others. */
   items: { first: readonly Schema[]; rest: Schema; isClosed: boolean; pointer: string };
   /** Its unions of several branches. */
@@ -232,9 +232,9 @@ function additionalOf(side: Side, parts: readonly Part[]): SchemaView['additiona
   const own = parts.map((part) => memberOf(side, part, 'additionalProperties'));
   const places = othersIn(side, parts, own, 'unevaluatedProperties').flat();
   const closing = places.find(({ value }) => value === false);
-  const schema = places.filter(({ value }) => isObject(value) && !isAnything(value));
-  const pointer = (closing ?? schema[0] ?? places[0])?.pointer ?? parts[0]?.pointer ?? '';
-  return { isClosed: closing !== undefined, schema, pointer };
+  const [words, schema] = [true, false].map((isAny) => places.filter(({ value }) => isObject(value) && isAnything(value) === isAny)); // prettier-ignore
+  const pointer = (closing ?? schema![0] ?? places[0])?.pointer ?? parts[0]?.pointer ?? '';
+  return { isClosed: closing !== undefined, schema: schema!, words: words!, pointer };
 }
 
 /** What each part says of other members: `unevaluated` says nothing where a part within its own speaks of them all. */
