@@ -159,11 +159,19 @@ const excused: readonly (readonly [what: RegExp, verdict: 'none' | 'docs' | 'saf
   [/ [$]vocabulary /, 'none', 'It means something at the root of a dialect only.'],
   [/ (?:title|description|[$]comment|examples|example|externalDocs) /, 'docs', 'It is for people.'],
   [/ deprecated /, 'safe', 'Nothing ends with it; clients have time.'],
-  [/^(?:request|response|property|part|others|items|parameter|header) xml /, 'docs', 'No media type of the API is XML.'],
+  [
+    /^(?:request|response|property|part|others|items|parameter|header) xml /,
+    'docs',
+    'No media type of the API is XML.',
+  ],
   [/ (?:uniqueItems|deprecated|readOnly|writeOnly|nullable|exclusiveM[a-z]+) false/, 'none', 'That is usual.'],
   [/^response default /, 'safe', 'In an answer, a default only says what its reader may assume.'],
   [/^header default /, 'safe', 'In an answer, a default only says what its reader may assume.'],
-  [/^(?:request|response|others|items|parameter|header|json-schema) (?:readOnly|writeOnly) /, 'none', 'It is said of properties.'],
+  [
+    /^(?:request|response|others|items|parameter|header|json-schema) (?:readOnly|writeOnly) /,
+    'none',
+    'It is said of properties.',
+  ],
   [/^(?:property|part) writeOnly /, 'safe', 'Requests have it as before.'],
 ];
 
