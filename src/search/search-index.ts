@@ -16,13 +16,6 @@ import type { DocumentationSite, SiteCoordinate } from '../sites/model/documenta
 import type { SiteIndex } from './ranking/pages.js';
 import { correct, itemsOf, type Item } from './ranking/hits.js';
 
-/** A resource with the entries that its terms are in: its own, and that of its document. */
-interface TermSource {
-  coordinate: { org: string };
-  resourceEntry: SearchEntry;
-  entry: SearchEntry | null;
-}
-
 /** A term of a resource counts as so many postings: one that occurs nowhere else takes some 200 bytes, a posting some 10. */
 const postingsOfTerm = 20;
 
@@ -30,12 +23,12 @@ const postingsOfTerm = 20;
  * Which resources have a term, and how many postings each organization has. `budget`: the most
  * postings in total, and of one organization.
  */
-function createTermIndex<Source extends TermSource>(budget: { all: number; organization: number }) {
+function createTermIndex(budget: { all: number; organization: number }) {
   /**
    * By term: the resources that have it, each followed by the number of the term in its own entry, or by -1 less the number
    * in that of its document.
    */
-  const places = new Map<string, (Source | number)[]>();
+  const places = new Map<string, (Row | number)[]>();
   const termsAt = new Map<string, Set<string>>();
   const spent = new Map<string, number>();
   let spentInAll = 0;
@@ -45,7 +38,7 @@ function createTermIndex<Source extends TermSource>(budget: { all: number; organ
     spent.set(org, (spent.get(org) ?? 0) + postings);
   }
 
-  function add(source: Source, entry: SearchEntry | null): void {
+  function add(source: Row, entry: SearchEntry | null): void {
     if (entry === null) return;
     spend(source.coordinate.org, costOf(entry));
     for (const [number, term] of entry.terms.entries()) {
@@ -61,7 +54,7 @@ function createTermIndex<Source extends TermSource>(budget: { all: number; organ
   }
 
   /** Removes the terms of an entry that was added. */
-  function remove(source: Source, entry: SearchEntry | null): void {
+  function remove(source: Row, entry: SearchEntry | null): void {
     if (entry === null) return;
     spend(source.coordinate.org, -costOf(entry));
     for (const [number, term] of entry.terms.entries()) {
@@ -83,7 +76,7 @@ function createTermIndex<Source extends TermSource>(budget: { all: number; organ
     /** How many more postings an organization may have; 0 or less: none. */
     leftFor: (org: string) => Math.min(budget.all - spentInAll, budget.organization - (spent.get(org) ?? 0)),
     /** The storage that a search reads, limited to readable resources. Compares at most `compared` terms with words. */
-    read: (isReadable: (source: Source) => boolean, compared: number) =>
+    read: (isReadable: (source: Row) => boolean, compared: number) =>
       readableStorage({ places, termsAt }, isReadable, compared),
   };
 }
@@ -92,11 +85,11 @@ function createTermIndex<Source extends TermSource>(budget: { all: number; organ
  * Only readable terms count, and a place counts whole or not at all: neither the number nor the
  * order of other terms may change an answer.
  */
-function readableStorage<Source extends TermSource>(
-  { places, termsAt }: { places: Map<string, (Source | number)[]>; termsAt: Map<string, Set<string>> },
-  isReadable: (source: Source) => boolean,
+function readableStorage(
+  { places, termsAt }: { places: Map<string, (Row | number)[]>; termsAt: Map<string, Set<string>> },
+  isReadable: (source: Row) => boolean,
   compared: number,
-): Storage<Source> {
+): Storage<Row> {
   const mayRead = remember(isReadable);
   const isReadableTerm = (term: string) => places.get(term)!.some((each) => typeof each !== 'number' && mayRead(each));
   const readableAt = remember((place: string) => [...(termsAt.get(place) ?? [])].filter(isReadableTerm));
@@ -110,9 +103,9 @@ function readableStorage<Source extends TermSource>(
     },
     parts(term) {
       const list = places.get(term) ?? [];
-      const parts: Part<Source>[] = [];
+      const parts: Part<Row>[] = [];
       for (let at = 0; at < list.length; at += 2) {
-        const source = list[at] as Source;
+        const source = list[at] as Row;
         if (!mayRead(source)) continue;
         const number = list[at + 1] as number;
         const { postings, starts } = number < 0 ? source.entry! : source.resourceEntry;
@@ -204,7 +197,7 @@ interface Row extends Indexed {
  */
 export function createSearchIndex(budget = postingBudget, compared = maxComparisons) {
   const entries = new Map<string, Row>();
-  const terms = createTermIndex<Row>(budget);
+  const terms = createTermIndex(budget);
   let revision = 0;
   let sorted: [string, Indexed][] | null = null;
 

@@ -145,24 +145,15 @@ export function pageSharing(
   {
     isPublic,
     by = 'everyone',
-    connect = [],
-    images = [],
-    framedBy,
     keys = [],
-  }: {
-    isPublic: boolean;
-    by?: Audience;
-    connect?: string[];
-    images?: readonly string[];
-    framedBy?: readonly string[];
-    keys?: readonly string[];
-  },
+    ...policy
+  }: { isPublic: boolean; by?: Audience; keys?: readonly string[] } & Parameters<typeof pageHeaders>[0],
 ): Fields {
   return {
     'Cache-Control': isPublic ? `public, max-age=${cache.latest}, must-revalidate` : 'private, no-store',
     ...(isPublic && keyFields(keys)),
     ...varyOf(isPublic, by),
-    ...pageHeaders({ connect, images, ...(framedBy && { framedBy }) }),
+    ...pageHeaders(policy),
   };
 }
 

@@ -26,13 +26,12 @@ interface About {
   part?: string | undefined;
 }
 
-/** `isWhole`: nothing is missing that a later attempt may add. */
+/**
+ * A rendered page, in memory or in the cache. `isWhole`: nothing is missing that a later attempt may add. `until`: when
+ * to render it again, by the monotonic clock.
+ */
 interface Page extends PageBytes {
   isWhole: boolean;
-}
-
-/** A rendered page, in memory or in the cache. `until`: when to render it again, by the monotonic clock. */
-interface KeptPage extends Page {
   until: number;
 }
 
@@ -52,12 +51,12 @@ export function createSendResourcePage(site: Site, patience = Infinity) {
       if (part !== undefined) return partPage(site, granted, part);
       return related === null ? resourceMarkdown(site, granted) : resourcePage(site, granted, related);
     };
-    const render = async (): Promise<KeptPage> => {
+    const render = async (): Promise<Page> => {
       const { text, isWhole } = await make();
       const until = isWhole ? Infinity : registry.monotonic() + unfinishedFor;
       return { ...(await keepLarge(bytesOf(text), make, () => answers.forget(name))), isWhole, until };
     };
-    const bytesIn = ({ size }: KeptPage) => (size < worthKeeping ? size : 0);
+    const bytesIn = ({ size }: Page) => (size < worthKeeping ? size : 0);
     const page = await answers.answer(name, render, bytesIn);
     if (registry.monotonic() < page.until) return page;
     answers.forget(name);

@@ -1,3 +1,4 @@
+import type { Sent } from '../fast-path.ts';
 import { type Fields, flattenFields } from '../headers.ts';
 import { nameOf, type Resource, type Version } from '../../model/resource.ts';
 import type { Address, Format } from '../../model/address.ts';
@@ -117,16 +118,11 @@ function notAcceptable(
 }
 
 /** A response without its bytes. It contains nothing of the request, so that it can be cached. */
-export interface PreparedDocument {
-  /** Strong ETag with its quotes. */
+export interface PreparedDocument extends Sent {
   etag: string;
-  /** Size of the whole content, in bytes. */
-  size: number;
   /** Whether the client may request ranges. */
   ranges: boolean;
-  /** Headers that a 304 has too (RFC 9110 §15.4.5). */
   common: string[];
-  /** Headers of a 200. */
   full: string[];
 }
 
