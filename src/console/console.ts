@@ -13,7 +13,6 @@ import type { Registry } from '../registry/registry.ts';
 import type { SignedIn } from '../server/server-context.ts';
 import { documentBodyBytes, matchSegments, ownDescription, plainBodyBytes } from '../server/v1/api-description.ts';
 import { createRateLimit } from '../server/rate-limit.ts';
-import type { Typed } from '../server/v1/described-field.ts';
 import { typedIn } from './fields.ts';
 import { approvalList, approvalPage } from './approvals.ts';
 import {
@@ -90,37 +89,8 @@ const pages: readonly Page[] = [
 ];
 const formPages: readonly FormPage[] = [publishPage, replayPage, editorPage, uploadPage, sitePublishPage];
 
-interface Route {
-  path: string;
-  get(request: ConsoleRequest): Promise<void>;
-  post?(request: ConsoleRequest, typed: Typed, form: FormData): Promise<void>;
-  /** Shows a form again with what was typed. */
-  again?(request: ConsoleRequest, typed: Typed, why: string): Promise<void>;
-}
-
-function routeOf(page: FormPage): Route {
-  return {
-    path: page.path,
-    get: (request) => showForm(request, page),
-    post: (request, typed, form) => submitForm(request, page, typed, form),
-    again: (request, typed, why) => showForm(request, page, typed, why),
-  };
-}
-
-function routesOf(forms: readonly Form[]): Route[] {
-  return forms.map((form) => routeOf(pageOfForm(form)));
-}
-
-/** What a form did, in a sentence. */
-type Done = Pick<FormPage, 'path' | 'done'>;
-
-/** Pages, which say what was done with one of these forms. */
-function routesOfPages(all: readonly Page[], forms: readonly Done[]): Route[] {
-  return all.map((page) => ({ path: page.path, get: (request) => showPage(request, page, forms) }));
-}
-
-/** The first document of a resource, of any organization. */
-const start = routeOf(startPage);
+/** A page, or a form. */
+type Route = Page | FormPage;
 
 const signedInAgain = 'You signed in again. What you typed is still here: look at it, then send it.';
 
@@ -135,16 +105,8 @@ export function createConsole(given: Console): Router {
     isPersonal ? 'personalForms' : 'forms',
   );
   // After the forms: `/keys/new` is not the page of a key.
-  const ofOrganization = [
-    ...routesOf(forms),
-    ...formPages.map(routeOf),
-    ...routesOfPages([...listPages(false), ...pages], [...forms, ...formPages]),
-  ];
-  const ofPerson = [
-    ...routesOf(personalForms),
-    routeOf(devicePage),
-    ...routesOfPages(listPages(true), [...personalForms, devicePage, deviceRefused]),
-  ];
+  const ofOrganization = [...forms.map(pageOfForm), ...formPages, ...listPages(false), ...pages];
+  const ofPerson = [...personalForms.map(pageOfForm), devicePage, ...listPages(true)];
 
   async function answer(http: Request, response: Response): Promise<void> {
     const { path, query } = splitTarget(http.originalUrl);
@@ -161,9 +123,9 @@ export function createConsole(given: Console): Router {
       return response.redirect(303, site.links.path(await homeOf(session, context.registry)));
     const matched = orAbsent(find(path, new URLSearchParams(query), session));
     const { route, params } = matched;
-    const isOfNobody = route === start && matched.org === nobodys;
-    const org = isOfNobody ? await organizationFor({ ...given, session }) : matched.org;
-    nameRoute(http, route === start ? start.path : `/console/${org === nobodys ? org : ':organization'}${route.path}`);
+    const isStart = route === startPage;
+    const org = isStart && matched.org === nobodys ? await organizationFor({ ...given, session }) : matched.org;
+    nameRoute(http, isStart ? route.path : `/console/${org === nobodys ? org : ':organization'}${route.path}`);
     const type = params['type'];
     const asked = {
       ...given,
@@ -176,15 +138,27 @@ export function createConsole(given: Console): Router {
       query: new URLSearchParams(query),
     };
     const request: ConsoleRequest = { ...asked, counts: await countAttention(asked) };
-    if (!isPost) return route.get(request);
-    if (route.post === undefined) return refuseMethod(response, 'GET, HEAD');
+    if (!isPost) return 'show' in route ? showPage(request, route) : showForm(request, route);
+    if ('show' in route) return refuseMethod(response, 'GET, HEAD');
     const form = await readForm(http, response, documentBodyBytes(config));
     const typed = await typedIn(form);
     const token = typed['token']?.[0];
     // The form of a session that ended, sent by the person who has a new one.
-    if (token !== session.token && !isCrossSite(http, site.url)) return route.again!(request, typed, signedInAgain);
+    if (token !== session.token && !isCrossSite(http, site.url)) return showForm(request, route, typed, signedInAgain);
     assertOwnPage(http, site.url, session, token);
-    return route.post(request, typed, form);
+    return submitForm(request, route, typed, form);
+  }
+
+  /** A page, which says what was done with the form that its address names. */
+  async function showPage(request: ConsoleRequest, page: Page): Promise<void> {
+    const view = await page.show(request);
+    const isPersonal = request.org === nobodys;
+    const path = request.query.get('done');
+    const all = isPersonal ? [...ofPerson, deviceRefused] : ofOrganization;
+    const done = all.flatMap((form) => (form.path === path && 'done' in form ? form.done : []))[0];
+    const notice = done === undefined ? {} : { notice: { text: done, tone: 'good' as const } };
+    const eyebrow = isPersonal ? {} : { eyebrow: `@${request.org}` };
+    sendPage(request.response, viewPage(request, { ...eyebrow, ...notice, ...view }));
   }
 
   /** The session has ended: does nothing, and keeps what was typed. */
@@ -205,10 +179,10 @@ export function createConsole(given: Console): Router {
     query: URLSearchParams,
     { principal }: SignedIn,
   ): { route: Route; org: string; params: Record<string, string> } | null {
-    if (path === start.path) {
+    if (path === startPage.path) {
       const named = query.get('org') ?? '';
       const isOwn = isSlug(named) && grantsIn(principal, named).length > 0;
-      return { route: start, org: isOwn ? named : nobodys, params: {} };
+      return { route: startPage, org: isOwn ? named : nobodys, params: {} };
     }
     const [, , org = '', ...rest] = path.split('/');
     if (org === nobodys) return principal.kind !== 'key' ? among(ofPerson, org, rest) : null;
@@ -223,21 +197,12 @@ export function createConsole(given: Console): Router {
   return router;
 }
 
-async function showPage(request: ConsoleRequest, page: Page, forms: readonly Done[]): Promise<void> {
-  const view = await page.show(request);
-  const path = request.query.get('done');
-  const done = forms.find((form) => form.path === path)?.done;
-  const notice = done ? { notice: { text: done, tone: 'good' as const } } : {};
-  const eyebrow = request.org === nobodys ? {} : { eyebrow: `@${request.org}` };
-  sendPage(request.response, viewPage(request, { ...eyebrow, ...notice, ...view }));
-}
-
 /** Where a person begins: their organization, the page that lists them, or the first document. */
 async function homeOf({ principal }: SignedIn, { refs }: Registry): Promise<string> {
   const organizations = organizationsOf(principal);
   if (principal.kind === 'operator') {
     for await (const _ of refs.list('resources/')) return '/account';
-    return start.path;
+    return startPage.path;
   }
   return organizations.length === 1 ? `/console/${organizations[0]}` : '/account';
 }

@@ -164,7 +164,7 @@ async function write(
   let count = 0;
   let done = 0;
   const queue = new PQueue({ concurrency: Math.min(4, availableParallelism() + 1) });
-  const tasks = units.map((unit) => async () => {
+  const make = async (unit: Unit): Promise<void> => {
     if (isKept(unit)) built[unit.name] = await keepUnit(making, former(unit)!);
     else {
       built[unit.name] = await makeUnit(making, unit, former(unit));
@@ -172,20 +172,10 @@ async function write(
     }
     done += 1;
     say(`Building: ${done} of ${units.length}`);
-  });
-  await queue
-    .addAll(
-      tasks.map(
-        (task) => () =>
-          task().catch((error: unknown) => {
-            failed.abort(error);
-            throw error;
-          }),
-      ),
-    )
-    .catch((error: unknown) => error);
+  };
+  for (const unit of units) queue.add(() => make(unit)).catch((error: unknown) => failed.abort(error));
   await queue.onIdle();
-  making.signal.throwIfAborted();
+  signal.throwIfAborted();
   await askLatest(snapshot, making);
   const sorted = Object.fromEntries(Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : 1)));
   const inOrder = Object.fromEntries(units.map(({ name }) => [name, built[name]!]));
