@@ -1,4 +1,4 @@
-import { RegistryError } from '../../model/errors.ts';
+import { malformed, RegistryError } from '../../model/errors.ts';
 import { pick } from '../../model/json.ts';
 import { toldChanges } from '../../model/compared-with.ts';
 import type { Fields } from '../headers.ts';
@@ -36,11 +36,17 @@ export function pageOf<T>(
   const placesIn = () => new Map(all.map((item, index) => [keyOf(item), index]));
   const isOne = after !== null && encodeCursor(after) === cursor;
   const start = isOne ? (places.getOrInsertComputed(all, placesIn).get(after) ?? -1) + 1 : 0;
-  if (cursor !== null && start === 0)
-    throw new RegistryError('malformed', 'This cursor belongs to another list. Start again without cursor.');
+  if (cursor !== null && start === 0) throw noSuchPlace();
   const items = all.slice(start, start + limit);
   const last = items.at(-1);
   return { items, next: last !== undefined && start + limit < all.length ? encodeCursor(keyOf(last)) : null };
+}
+
+/** The error for a cursor that names no item of the list. */
+export function noSuchPlace(): RegistryError {
+  return malformed('This cursor belongs to another list, or its place is gone. Start again without cursor.', {
+    extra: { errors: [{ parameter: 'cursor', detail: 'belongs to another list, or its place is gone' }] },
+  });
 }
 
 const places = new WeakMap<readonly unknown[], ReadonlyMap<string, number>>();
@@ -49,7 +55,7 @@ function parseLimit(text: string | null): number {
   if (text === null) return defaultLimit;
   const limit = Number(text);
   if (!/^\d{1,3}$/.test(text) || limit < 1 || limit > highestLimit) {
-    throw new RegistryError('malformed', `The parameter limit must be a number from 1 to ${highestLimit}.`);
+    throw malformed(`The parameter limit must be a number from 1 to ${highestLimit}.`);
   }
   return limit;
 }

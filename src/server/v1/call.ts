@@ -8,6 +8,7 @@ import type { ServerContext } from '../server-context.ts';
 import type { Body } from '../body/read-body.ts';
 import type { DescribedOperation } from './api-description.ts';
 import { RegistryError } from '../../model/errors.ts';
+import { noSuchPlace } from '../read/views.ts';
 
 /** A key, or a person with a session. Everything under `/v1` needs one. */
 export type Member = Exclude<Principal, { kind: 'anonymous' }>;
@@ -161,9 +162,7 @@ function positionIn<P>({ operation, query }: Call, isPosition: (value: unknown) 
   } catch {
     // Not a cursor: the error follows.
   }
-  throw new RegistryError('malformed', 'This cursor belongs to another list. Start again without cursor.', {
-    extra: { errors: [{ parameter: 'cursor', detail: 'belongs to another list' }] },
-  });
+  throw noSuchPlace();
 }
 
 /** How the items of a list are sent. */
@@ -199,9 +198,13 @@ export async function sendPage<T, P = string>(
   return { status: 200, body: { items: await Promise.all(page.map(describe)), next } };
 }
 
-/** Sends a page of a whole list, from the item after the one at which the last page ended. */
+/** Sends a page of a whole list, from the item after the one at which the last page ended. Throws `malformed` if that is gone. */
 export function sendList<T>(call: Call, items: readonly T[], telling: Telling<T>): Promise<Answer> {
-  const startAfter = (after: string) => items.findIndex((item) => telling.keyOf(item) === after) + 1;
+  const startAfter = (after: string) => {
+    const at = items.findIndex((item) => telling.keyOf(item) === after);
+    if (at < 0) throw noSuchPlace();
+    return at + 1;
+  };
   return sendPage(call, (after) => items.slice(after === null ? 0 : startAfter(after)), telling);
 }
 

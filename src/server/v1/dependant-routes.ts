@@ -56,9 +56,9 @@ export function dependantRecord(user: User): object {
   return { consumer: { organization: org, name, reportedAt }, uses, behind };
 }
 
-/** What tells one from the others of a list. */
+/** What tells one from the others of a list, also after a consumer reported again. */
 export function placeOfUse(user: User): string {
   const { range, how, digest } = user.uses;
-  const pinned = 'resource' in user ? '' : `${user.org} ${user.reportedAt ?? ''} ${digest} `;
+  const pinned = 'resource' in user ? '' : `${user.org} ${user.reportedAt === null} ${digest} `;
   return `${pinned}${userName(user)} ${range} ${how}`;
 }

@@ -72,6 +72,23 @@ test('a consumer is a dependant of what it pinned by version and digest, for who
   expect((await api.call('DELETE', '/v1/apis/pay?dryRun=true')).json['dependants']).toEqual([shop]);
 });
 
+test('the pages of dependants go on where a consumer reports again meanwhile', async () => {
+  let minutes = 0;
+  const now = () => new Date(Date.parse('2026-05-12T09:30:00.000Z') + minutes * 60_000);
+  await using api = await openApi({ ...createTestRegistry(unlimited), now });
+  const body = { create: { visibility: 'public' }, document: documentOf('1.0.0') };
+  const { digest } = (await api.call('POST', '/v1/apis/pay/spec', { body })).json;
+  const contracts = [{ contract: '@acme/apis/pay', range: '^1', version: '1.0.0', digest }];
+  for (const name of ['shop', 'till']) await api.call('PUT', `/v1/consumers/${name}`, { body: { contracts } });
+  for (const list of ['/v1/apis/pay/dependants', '/@acme/apis/pay/dependants']) {
+    const first = await api.call('GET', `${list}?limit=1`);
+    minutes++;
+    await api.call('PUT', '/v1/consumers/shop', { body: { contracts } });
+    const { json } = await api.call('GET', `${list}?limit=1&cursor=${String(first.json['next'])}`);
+    expect(json, list).toMatchObject({ items: [{ consumer: { name: 'till' } }], next: null });
+  }
+});
+
 test.for([
   ['Shop', { contracts: [] }, 404],
   ['..', { contracts: [] }, 404],

@@ -47,7 +47,13 @@ export type Credential = (typeof credentials)[number];
 /** A world that every cell of the table starts from anew. */
 export interface World extends AsyncDisposable {
   /** The answer to an operation on a slug (`-` where it has none) with a credential. `begin`: called before it is sent. */
-  observe(operation: string, slug: string, credential: Credential, begin?: () => void): Promise<Answered>;
+  observe(
+    operation: string,
+    slug: string,
+    credential: Credential,
+    begin?: () => void,
+    query?: string,
+  ): Promise<Answered>;
 }
 
 const author = { actor: 'operator:test', origin: null };
@@ -157,7 +163,7 @@ export async function openWorld(ports?: FaultyPorts): Promise<World> {
   let isChanged = true;
 
   return {
-    async observe(operation, slug, credential, begin) {
+    async observe(operation, slug, credential, begin, query = '') {
       if (isChanged) await renew();
       begin?.();
       const { method, path } = description.operations.find(({ id }) => id === operation.split(' ')[0])!;
@@ -182,7 +188,10 @@ export async function openWorld(ports?: FaultyPorts): Promise<World> {
       const body = bodyFor(operation, slug);
       const key = keys.get(credential) ?? null;
       isChanged = true;
-      const answered = await api.call(method.toUpperCase(), target, { key, ...(body !== undefined && { body }) });
+      const answered = await api.call(method.toUpperCase(), target + query, {
+        key,
+        ...(body !== undefined && { body }),
+      });
       isChanged = begin !== undefined || (method !== 'get' && answered.status < 400);
       return answered;
     },
