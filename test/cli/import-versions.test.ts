@@ -48,6 +48,22 @@ test.each([
   expect(existsSync(join(folder, 'made'))).toBe(false);
 });
 
+test('a document that is in no subfolder of its own is named, and the others are imported', async () => {
+  write({
+    'deep/pay/1.0.0.json': document,
+    'deep/team/pay/1.1.0.json': document,
+    'deep/1.2.0.yaml': document,
+    'deep/pay/README.md': '# Pay',
+  });
+  const { code, stdout, stderr } = await run('folder', 'deep');
+  expect({ code, stdout }).toEqual({ code: 1, stdout: 'made: 1 document, 1 version\n' });
+  expect(stderr.trim().split('\n').toSorted()).toEqual([
+    expect.stringMatching(/^Not imported: 1\.2\.0\.yaml\. It is not directly in a subfolder of deep/),
+    expect.stringMatching(/^Not imported: team\/pay\/1\.1\.0\.json\./),
+  ]);
+  rmSync(join(folder, 'made'), { recursive: true });
+});
+
 test('a host that is no SwaggerHub, or is not there, is no bug', async () => {
   const host = await listen((_request, response) => void response.end('<html>'));
   expect(await run('swaggerhub', 'acme', { SWAGGERHUB_URL: host.url })).toMatchObject({

@@ -25,8 +25,14 @@ interface OldVersion {
   bytes: Uint8Array;
 }
 
+/** What of an export is not imported, and why. */
+interface Left {
+  from: string;
+  reason: string;
+}
+
 /** What versions are read from, by what `stele import --from` calls it. All throw `malformed` for what they cannot read. */
-const exportReaders: Readonly<Record<string, (from: string) => OldVersion[] | Promise<OldVersion[]>>> = {
+const exportReaders: Readonly<Record<string, (from: string) => (OldVersion | Left)[] | Promise<OldVersion[]>>> = {
   /** `{name}/{version}.yaml`, and `dates.tsv`: path, tab, date. */
   folder: (root) => readFolder(root, (path) => basename(path, extname(path))),
   /** `{name}/{any file}`: the version is in the document. */
@@ -72,23 +78,25 @@ function fromFile<T>(root: string, path: string, read: (bytes: Buffer) => T): T 
   }
 }
 
-function readFolder(root: string, versionOf: (path: string, bytes: Uint8Array) => string): OldVersion[] {
+function readFolder(root: string, versionOf: (path: string, bytes: Uint8Array) => string): (OldVersion | Left)[] {
   const table = join(root, 'dates.tsv');
   const lines = existsSync(table) ? readFileSync(table, 'utf8').split(/\r?\n/).filter(Boolean) : [];
   const dates = new Map(lines.map((line) => line.split('\t')).map(([path, date]) => [normalize(path!), date]));
   const absent = [...dates.keys()].find((path) => !existsSync(join(root, path)));
   if (absent !== undefined) fail(`${table} names ${absent}, which is not there.`);
-  const paths = globSync('*/*', { cwd: root }).filter((path) => /\.(?:ya?ml|json)$/i.test(path));
-  return paths.map((path) =>
-    fromFile(root, path, (bytes) => {
+  const paths = globSync('**/*', { cwd: root }).filter((path) => /\.(?:ya?ml|json)$/i.test(path));
+  return paths.map((path) => {
+    const title = dirname(path);
+    if (title === '.' || dirname(title) !== '.')
+      return { from: path, reason: `It is not directly in a subfolder of ${root}, which has one for each document.` };
+    return fromFile(root, path, (bytes) => {
       const stated = dates.get(path);
       const date = stated === undefined ? statSync(join(root, path)).mtimeMs : timeOf(stated);
       if (!(date >= 0)) fail(`${table}: ${stated} is not a date since 1970. Use one such as 2025-01-31.`);
       const ending = /\.json$/i.test(path) ? '.json' : '.yaml';
-      const title = dirname(path);
       return { from: path, title, name: nameFrom(title), version: versionOf(path, bytes), ending, date, bytes };
-    }),
-  );
+    });
+  });
 }
 
 function readApicurio(root: string): OldVersion[] {
@@ -172,8 +180,7 @@ export interface ImportedVersions {
   repository: string;
   documents: number;
   versions: number;
-  /** What is not in it, and why. */
-  left: { from: string; reason: string }[];
+  left: Left[];
 }
 
 type Labelled = OldVersion & { label: string };
@@ -186,10 +193,14 @@ type Labelled = OldVersion & { label: string };
 export async function importVersions(kind: string, from: string, repository: string): Promise<ImportedVersions> {
   if (existsSync(repository)) fail(`${repository} exists already. Name a folder that does not.`);
   if (kind !== 'swaggerhub' && !existsSync(from)) fail(`The folder ${from} does not exist.`);
-  const all = (await exportReaders[kind]!(from)).toSorted(
-    (a, b) => a.date - b.date || a.version.localeCompare(b.version, 'en', { numeric: true }),
+  const found = await exportReaders[kind]!(from);
+  const all = found
+    .filter((each) => 'date' in each)
+    .toSorted((a, b) => a.date - b.date || a.version.localeCompare(b.version, 'en', { numeric: true }));
+  const { versions, left } = labelled(
+    all,
+    found.filter((each) => 'reason' in each),
   );
-  const { versions, left } = labelled(all);
   if (versions.length === 0) fail(`${from} has no versions that --from ${kind} can read.`);
   execFileSync('git', ['init', '--quiet', '--initial-branch=main', repository]);
   const { status } = spawnSync('git', ['-C', repository, 'fast-import', '--quiet'], {
@@ -203,12 +214,11 @@ export async function importVersions(kind: string, from: string, repository: str
 }
 
 /** The versions with their labels. Left are those that would be the document or the version that another one is. */
-function labelled(all: readonly OldVersion[]): { versions: Labelled[]; left: ImportedVersions['left'] } {
+function labelled(all: readonly OldVersion[], left: Left[]): { versions: Labelled[]; left: Left[] } {
   const titles = new Map(all.toReversed().map(({ name, title }) => [name, title]));
   for (const { name, title } of all) if (name === title) titles.set(name, title);
   const taken = new Map<string, string>();
   const versions: Labelled[] = [];
-  const left: ImportedVersions['left'] = [];
   for (const version of all) {
     const { name, title, from } = version;
     const label = labelFromVersion(version.version.replace(/^v(?=\d)/, ''));
