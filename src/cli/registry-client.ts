@@ -25,6 +25,7 @@ const reasons = new Map([
   ['ETIMEDOUT', 'it does not answer in time'],
   ['UND_ERR_CONNECT_TIMEOUT', 'it does not answer in time'],
   ['UND_ERR_HEADERS_TIMEOUT', 'it does not answer in time'],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', 'it speaks HTTP there, and no HTTPS'],
   ['CERT_HAS_EXPIRED', 'its certificate has expired'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'its certificate is for another name'],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', authority],
@@ -36,10 +37,11 @@ const reasons = new Map([
 /** For `catch` after a request to this origin: throws `unreachable`, and says why. */
 export function refuseUnreachable(origin: string): (cause: unknown) => never {
   return (cause) => {
-    let reason: string | undefined;
-    for (let one = cause; one instanceof Error && reason === undefined; one = one.cause)
-      reason = reasons.get(one.name) ?? reasons.get((one as NodeJS.ErrnoException).code ?? '');
-    throw unreachable(`${origin} cannot be reached${reason === undefined ? '' : `: ${reason}`}.`, { cause });
+    const errors: Error[] = [];
+    for (let one = cause; one instanceof Error; one = one.cause) errors.push(one);
+    const known = errors.map(({ name, code = '' }: NodeJS.ErrnoException) => reasons.get(name) ?? reasons.get(code));
+    const reason = known.find(Boolean) ?? errors.at(-1)?.message.trim();
+    throw unreachable(`${origin} cannot be reached${reason ? `: ${reason}` : ''}.`, { cause });
   };
 }
 

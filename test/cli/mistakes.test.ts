@@ -196,9 +196,15 @@ test('what could not be checked has an exit code of its own, here and where a re
 test.each([
   ['a name that is not there', Object.assign(new Error(), { code: 'ENOTFOUND' }), /: the name does not exist\.$/],
   ['a refused connection', Object.assign(new Error(), { code: 'ECONNREFUSED' }), /: it refuses the connection\.$/],
+  [
+    'HTTP at the port',
+    Object.assign(new Error(), { code: 'ERR_SSL_WRONG_VERSION_NUMBER' }),
+    /: it speaks HTTP there, and no HTTPS\.$/,
+  ],
+  ['what has no words of its own', new Error('bad port'), / cannot be reached: bad port\.$/],
+  ['what says nothing', new Error(), / cannot be reached\.$/],
   ['an unknown authority', Object.assign(new Error(), { code: 'SELF_SIGNED_CERT_IN_CHAIN' }), /NODE_EXTRA_CA_CERTS\.$/],
   ['silence', new DOMException('', 'TimeoutError'), /: it does not answer in time\.$/],
-  ['something else', new Error('odd'), /cannot be reached\.$/],
 ])('%s is told from the others', (_, cause, says) => {
   const refuse = refuseUnreachable('https://a.test');
   for (const error of [cause, new TypeError('fetch failed', { cause })]) expect(() => refuse(error)).toThrow(says);
