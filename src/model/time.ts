@@ -6,3 +6,8 @@ export function timeOf(text: string): number {
   const day = Date.parse(date ?? '');
   return new Date(day).toJSON()?.startsWith(date!) ? Date.parse(text) : Number.NaN;
 }
+
+/** Whether one time is after another; null: never. */
+export function isLater(time: string | null, other: string | null): boolean {
+  return other !== null && (time === null || Date.parse(time) > Date.parse(other));
+}

@@ -193,14 +193,12 @@ type Labelled = OldVersion & { label: string };
 export async function importVersions(kind: string, from: string, repository: string): Promise<ImportedVersions> {
   if (existsSync(repository)) fail(`${repository} exists already. Name a folder that does not.`);
   if (kind !== 'swaggerhub' && !existsSync(from)) fail(`The folder ${from} does not exist.`);
-  const found = await exportReaders[kind]!(from);
+  const found: (OldVersion | Left)[] = await exportReaders[kind]!(from);
   const all = found
-    .filter((each) => 'date' in each)
+    .filter((each) => !('reason' in each))
     .toSorted((a, b) => a.date - b.date || a.version.localeCompare(b.version, 'en', { numeric: true }));
-  const { versions, left } = labelled(
-    all,
-    found.filter((each) => 'reason' in each),
-  );
+  const stray = found.filter((each) => 'reason' in each);
+  const { versions, left } = labelled(all, stray);
   if (versions.length === 0) fail(`${from} has no versions that --from ${kind} can read.`);
   execFileSync('git', ['init', '--quiet', '--initial-branch=main', repository]);
   const { status } = spawnSync('git', ['-C', repository, 'fast-import', '--quiet'], {

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isWithin, type Grant } from '../../model/access.ts';
 import { invalidMember, notFound, conflict } from '../../model/errors.ts';
 import { isUsable, keyRef, type Key } from '../../model/key.ts';
+import { isLater } from '../../model/time.ts';
 import type { Generation } from '../../store/records.ts';
 import type { Guard } from '../lives.ts';
 import { assertAdministered, createKey } from './keys.ts';
@@ -106,9 +107,4 @@ function assertNarrower(registry: Registry, key: Key, change: KeyChange): void {
     errors.push({ pointer: '/expiresAt', detail: 'must be in the future' });
   }
   if (errors[0]) throw invalidMember(errors[0].pointer, errors[0].detail, errors);
-}
-
-function isLater(time: string | null, other: string | null): boolean {
-  if (other === null) return false;
-  return time === null || Date.parse(time) > Date.parse(other);
 }

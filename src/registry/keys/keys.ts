@@ -3,6 +3,7 @@ import { anonymous, cap, type Principal, isResourceGlob, scopes, type Grant } fr
 import { insteadOf, RegistryError, malformed, conflict, notFound } from '../../model/errors.ts';
 import type { Reads } from '../../store/log/reads.ts';
 import { type Key, personRef, type Person, formatKey, holderOf, isUsable, keyRef, parseKey } from '../../model/key.ts';
+import { isLater } from '../../model/time.ts';
 import { attemptId, type Author, type Registry } from '../registry.ts';
 import { mayCreateOrganizations, providerOf, rightsOf, rightsIn } from './people.ts';
 import { hash, timingSafeEqual } from 'node:crypto';
@@ -312,8 +313,10 @@ export async function assertAdministered(
   const all = (await rightsIn(registry, org)).filter(({ issuer }) => issuers.includes(issuer));
   if (all.some((each) => each.id !== id && administers(each))) return;
   const keys = (await listKeys(registry, org)).filter((key) => isUsable(key, registry.expiryTime));
-  const isKey = keys.some((key) => key.id === id);
-  if (isKey && keys.some((key) => key.id !== id && administers(key))) return;
-  const message = `Nobody else administers @${org}: afterwards only the operator could give rights in it. Repeat with \`last\` to do it anyway.`;
+  const own = keys.find((key) => key.id === id);
+  // One that ends sooner would leave nobody then, and nobody would be asked.
+  const outlasts = (key: Key) => key.id !== id && administers(key) && !isLater(own!.expiresAt, key.expiresAt);
+  if (own && keys.some(outlasts)) return;
+  const message = `Nobody else administers @${org} as long as this: after that, only the operator could give rights in it. Repeat with \`last\` to do it anyway.`;
   throw conflict(message);
 }

@@ -121,6 +121,27 @@ test('the last administrator vanishes only when that is said', async () => {
   expect((await other.call('DELETE', `${path}?last=true`)).status).toBe(204);
 });
 
+test('a key that ends sooner is no administrator that is left', async () => {
+  await using other = await openApi(createTestRegistry({ ...unlimited, organizations: { acme: {} } }));
+  const { items } = (await other.call('GET', '/v1/keys')).json as unknown as { items: { id: string }[] };
+  const first = `/v1/keys/${items[0]!.id}`;
+  const inDays = (count: number) => new Date(Date.now() + count * 86_400_000).toISOString();
+  const add = async (expiresAt: string | null) =>
+    (await other.call('POST', '/v1/keys', { body: { name: 'k', scopes: ['admin'], expiresAt } })).json as { id: string; secret: string }; // prettier-ignore
+  const soon = await add(inDays(1));
+  expect((await other.call('DELETE', first)).status).toBe(409);
+  expect((await other.call('PATCH', first, { body: { expiresAt: inDays(2) } })).status).toBe(409);
+  const later = await add(inDays(5));
+  expect((await other.call('DELETE', `/v1/keys/${soon.id}`)).status).toBe(204);
+  const lasting = await add(null);
+  expect((await other.call('DELETE', first)).status).toBe(204);
+  // What is rotated still works for the overlap, and is nobody who stays.
+  const key = later.secret;
+  const { json } = await other.call('POST', `/v1/keys/${lasting.id}/rotate`, { key, body: { overlap: 3600 } });
+  expect((await other.call('DELETE', `/v1/keys/${json['id'] as string}`, { key })).status).toBe(409);
+  expect((await other.call('DELETE', `/v1/keys/${lasting.id}`, { key })).status).toBe(204);
+});
+
 test('rights of an identity provider that is not configured any more administer nothing', async () => {
   const login = { issuer, clientId: 'stele', clientSecret: { env: 'NONE' }, sessionSecret: { env: 'NONE' } };
   const before = createTestRegistry({ ...unlimited, organizations: { acme: {} }, login });
