@@ -114,15 +114,11 @@ export function createHeads(bucket: Bucket, { now, uniqueId, headEvery, failed =
     return loading;
   }
 
-  async function write(head: Head): Promise<void> {
-    const key = await putHead(bucket, head, { writeId: uniqueId(), at: now().toISOString() });
-    await deleteOlderHeads(bucket, key);
-  }
-
   async function writeAll(): Promise<void> {
     for (const [log, head] of waiting) {
       waiting.delete(log);
-      await write(head).catch(failed);
+      const written = putHead(bucket, head, { writeId: uniqueId(), at: now().toISOString() });
+      await written.then((key) => deleteOlderHeads(bucket, key)).catch(failed);
     }
   }
 
