@@ -195,9 +195,9 @@ export async function importVersions(kind: string, from: string, repository: str
   if (kind !== 'swaggerhub' && !existsSync(from)) fail(`The folder ${from} does not exist.`);
   const found: (OldVersion | Left)[] = await exportReaders[kind]!(from);
   const all = found
-    .filter((each) => !('reason' in each))
+    .filter((each): each is OldVersion => 'date' in each)
     .toSorted((a, b) => a.date - b.date || a.version.localeCompare(b.version, 'en', { numeric: true }));
-  const stray = found.filter((each) => 'reason' in each);
+  const stray = found.filter((each): each is Left => 'reason' in each);
   const { versions, left } = labelled(all, stray);
   if (versions.length === 0) fail(`${from} has no versions that --from ${kind} can read.`);
   execFileSync('git', ['init', '--quiet', '--initial-branch=main', repository]);
