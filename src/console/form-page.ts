@@ -51,7 +51,7 @@ export interface FormPage {
   guard?(request: ConsoleRequest): void;
   fields(request: ConsoleRequest): readonly Field[] | Promise<readonly Field[]>;
   /** What the form starts with; after a session that ended, with what was typed. Throws for whoever may not see it. */
-  open(request: ConsoleRequest, typed: Typed | null, fields: readonly Field[]): Promise<CheckResult>;
+  open?(request: ConsoleRequest, typed: Typed | null, fields: readonly Field[]): Promise<CheckResult>;
   form(request: ConsoleRequest): Shown | Promise<Shown>;
   /** Does what was typed, or checks it (`isCheck`). Returns where to go, what to show, or what to say on the form. */
   submit(
@@ -86,7 +86,7 @@ export async function showForm(
 ): Promise<void> {
   page.guard?.(request);
   const fields = await page.fields(request);
-  const opened = await page.open(request, typed, fields);
+  const opened = await page.open?.(request, typed, fields);
   await send(request, page, fields, typed, { ...opened, ...(why !== null && { error: why }) });
 }
 
@@ -120,14 +120,14 @@ async function send(
   { typed = given, faults = new Map(), report = null, changes, etag, error = null, status, ...found }: CheckResult,
 ): Promise<void> {
   const shown = showFields(fields, typed, faults);
+  const asked = await page.form(request);
   // The lines of the report lead to the text; `console.js` goes to the line.
   const area = shown.find(({ kind }) => kind === 'document' || kind === 'text');
   const html = formPage(request, {
     submit: 'Publish',
-    check: 'Check',
-    isLive: true,
+    isLive: asked.check !== undefined,
     once: newId(request.context.registry),
-    ...(await page.form(request)),
+    ...asked,
     ...found,
     fields: shown,
     error,
@@ -177,8 +177,6 @@ export function pageOfForm(form: Form): FormPage {
         lead: [form.lead].flat().map((text) => fill(text, names)),
         notice: (await form.notice?.(request)) ?? null,
         submit: form.submit ?? 'Save',
-        check: null,
-        isLive: false,
         isDanger: form.isDanger ?? operationOf(request, form).method === 'delete',
         cancel: here(request, form.cancel ?? (typeof after === 'string' ? after : '')),
       };

@@ -53,7 +53,7 @@ export const devicePage: FormPage = {
   },
   async form(request) {
     const device = await deviceOf(request);
-    const common = { check: null, isLive: false, cancel: here(request, '/keys') };
+    const common = { isLive: false, cancel: here(request, '/keys') };
     if (device === null || isRegistryError(device))
       return {
         ...common,

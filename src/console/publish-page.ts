@@ -49,6 +49,7 @@ export const publishPage: FormPage = {
   form: (request) => ({
     title: `Publish a version of ${subjectOf(request)}`,
     lead: ['It becomes an immutable version: its bytes never change.'],
+    check: 'Check',
     cancel: here(request, '/:type/:slug'),
   }),
   async submit(request, typed) {

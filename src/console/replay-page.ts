@@ -45,8 +45,6 @@ export const replayPage: FormPage = {
     title: `What would ${subjectOf(request)} reject?`,
     lead: ['Checks the latest version of every resource that uses the ruleset. Nothing is stored or published.'],
     submit: 'Check them',
-    check: null,
-    isLive: false,
     cancel: here(request, '/:type/:slug'),
   }),
   async submit(request, typed) {

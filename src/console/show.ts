@@ -16,7 +16,7 @@ export interface ShownForm {
   fields: readonly ShownField[];
   submit: string;
   /** A second button that changes nothing. */
-  check?: string | null;
+  check?: string;
   isDanger?: boolean;
   cancel: string;
   /** What is wrong, or what happened to the form. */
@@ -41,7 +41,7 @@ export interface ShownForm {
   styles?: string[];
   /** Another way to the same end. */
   note?: { text: string; link: string; href: string };
-  /** Whether the check runs while one types. */
+  /** Whether the check runs while one types. Default: if there is one. */
   isLive?: boolean;
 }
 

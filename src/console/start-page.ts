@@ -68,7 +68,6 @@ async function fieldsFor(request: ConsoleRequest): Promise<Field[]> {
 /** Makes a resource with its first document, both or neither; or only checks it. */
 export const startPage: FormPage = {
   path: '/console/new',
-  open: async () => ({}),
   fields: fieldsFor,
   form(request) {
     const href = here({ ...request, params: {} }, '/repositories/new');
@@ -76,6 +75,7 @@ export const startPage: FormPage = {
       title: 'Publish a document',
       lead: ['Paste a document or choose a file. It is checked before anything is published.'],
       ...(request.org !== nobodys && { note: { text: 'Is it in git?', link: 'Follow the repository', href } }),
+      check: 'Check',
       cancel: request.site.links.path('/account'),
     };
   },

@@ -188,14 +188,11 @@ const uploadFields: readonly Field[] = [
 export const uploadPage: FormPage = {
   path: '/sites/:site/upload',
   guard: (request) => assertMay(request, 'publish'),
-  open: async () => ({}),
   fields: () => uploadFields,
   form: (request) => ({
     title: 'Upload a file',
     lead: ['A file of the same path is replaced. Readers see it when the site is published next.'],
     submit: 'Upload',
-    check: null,
-    isLive: false,
     cancel: here(request, '/sites/:site'),
   }),
   async submit(request, typed, { form }) {
