@@ -1,29 +1,29 @@
 import { type IncomingMessage, type RequestListener, Agent, createServer, request as send } from 'node:http';
 import { inspect } from 'node:util';
-import express, { type ErrorRequestHandler, type Express, type Request, type Response, Router } from 'express';
+import express, { type ErrorRequestHandler, type Express, type IRouter, type Request, type Response } from 'express';
 import { RegistryError } from '../model/errors.ts';
 import type { Log, Registry } from '../registry/registry.ts';
 import { createSearch } from '../search/search.ts';
 import { createSite, type Site, type Answered, type Answers, type PageRequest } from '../site/site.ts';
-import { createAssetFiles, bytesOf, pageSharing, sendPage } from './send-page.ts';
+import { addAssetFiles, bytesOf, pageSharing, sendPage } from './send-page.ts';
 import { basePathOf, belowBase, type ServerContext } from './server-context.ts';
 import { createAuthenticate, type Authenticate } from './authenticate.ts';
 import { createDoor, type Face } from './door.ts';
-import { createDiscovery, createDocRoutes, createFrontPages, openDocs } from './read/front-pages.ts';
-import { createPublicLogRoutes } from './read/public-log-handler.ts';
+import { addDiscovery, addDocs, addFrontPages, openDocs } from './read/front-pages.ts';
+import { addPublicLog } from './read/public-log-handler.ts';
 import { sendProblem, isProblemCode, problemTypes, type ProblemCode, absent } from './error-answers.ts';
 import { type AnswerEarly, createHits, type Hits } from './fast-path.ts';
 import { keepAliveTimeout, type App } from './listen.ts';
 import { defaultHeaders } from './headers.ts';
-import { createHealth } from './health.ts';
-import { createMcpRoutes } from './mcp/mcp-handler.ts';
+import { addHealth } from './health.ts';
+import { addMcp } from './mcp/mcp-handler.ts';
 import { createMetrics, createObserver, type Observer } from './observe.ts';
 import { createOci, isOci } from './oci/oci.ts';
-import { createPreviewRoutes } from './read/preview-handler.ts';
+import { addPreviews } from './read/preview-handler.ts';
 import { createReadLimit, type ReadLimit } from './rate-limit.ts';
 import { createReads, isRead } from './read/reads.ts';
 import { requestIdOf, routeNameOf } from './request.ts';
-import { createSearchRoutes } from './read/search-handler.ts';
+import { addSearch } from './read/search-handler.ts';
 import { createOwnHost } from '../sites/server/send-site.ts';
 import { createSiteAt, hostOf } from '../sites/server/site-hosts.ts';
 import { problemPage, problemsPage } from '../site/pages/message-pages.ts';
@@ -129,20 +129,20 @@ function createOthers(
     await authenticate(request);
     next();
   });
-  app.use(createHealth(context));
+  addHealth(app, context);
   app.use(observer.router);
   if (context.dev) app.use(context.dev.router);
-  app.use(createFrontPages(context.site, context.login));
-  app.use(createAssetFiles(context.site));
-  app.use(createProblemPages(context.site));
-  app.use(createDiscovery(context.site, { hasManagement: context.v1 !== undefined, limit }));
-  app.use(createPublicLogRoutes(context.registry, limit));
+  addFrontPages(app, context.site, context.login);
+  addAssetFiles(app, context.site);
+  addProblemPages(app, context.site);
+  addDiscovery(app, context.site, { hasManagement: context.v1 !== undefined, limit });
+  addPublicLog(app, context.registry, limit);
   const search = createSearch(context.registry);
   const docs = openDocs(context.site, context);
-  app.use(createSearchRoutes(context.site, search, limit, docs));
-  app.use(createMcpRoutes(context, search, limit));
-  app.use(createPreviewRoutes(context, limit));
-  app.use(createDocRoutes(context.site, docs));
+  addSearch(app, context.site, search, limit, docs);
+  addMcp(app, context, search, limit);
+  addPreviews(app, context, limit);
+  addDocs(app, context.site, docs);
   if (context.v1) app.use('/v1', context.v1(context.site));
   if (context.login) app.use(context.login.router);
   if (context.console) app.use('/console', context.console(context.site));
@@ -176,7 +176,7 @@ function readTarget(url: string): string | null {
  * The pages that `type` URLs of problems lead to: `/problems` and `/problems/{code}`, as JSON or
  * HTML.
  */
-function createProblemPages(site: Site): Router {
+function addProblemPages(app: IRouter, site: Site): void {
   const { config } = site.registry;
   const codes = Object.keys(problemTypes).filter(isProblemCode);
   const headers = pageSharing(config, { isPublic: true });
@@ -186,22 +186,20 @@ function createProblemPages(site: Site): Router {
     response.set({ 'Cache-Control': 'public, max-age=3600', Vary: 'Accept' }).json(data);
   }
 
-  const router = Router({ caseSensitive: true, strict: true });
-  router.get('/problems', (request, response) => {
+  app.get('/problems', (request, response) => {
     const kinds = codes.map((code) => ({ code, ...problemTypes[code] }));
     return answer(request, response, { items: codes.map(describe) }, () => problemsPage(site, kinds));
   });
-  router.get('/problems/:code', (request, response) => {
+  app.get('/problems/:code', (request, response) => {
     const { code } = request.params;
     if (!isProblemCode(code)) throw absent();
     return answer(request, response, describe(code), () => problemPage(site, { code, ...problemTypes[code] }));
   });
-  router.all(['/problems', '/problems/:code'], onlyGet);
+  app.all(['/problems', '/problems/:code'], onlyGet);
 
   function describe(code: ProblemCode): object {
     return { type: `${site.url}/problems/${code}`, code, ...problemTypes[code] };
   }
-  return router;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { devNull } from 'node:os';
-import { Router, type Request } from 'express';
+import type { IRouter, Request } from 'express';
 import { isAllowed } from '../model/access.ts';
 import { RegistryError } from '../model/errors.ts';
 import { publicLogDamages } from '../registry/transparency/public-log.ts';
@@ -22,18 +22,17 @@ const sharedFor = 1000;
  * and while the store is not writable, or a log cannot be read. With a damaged log it answers 200 and counts them: the other organizations are served.
  * `publicLog` says what of the public log is damaged.
  */
-export function createHealth({ isReady, registry }: Pick<ServerContext, 'isReady' | 'registry'>): Router {
+export function addHealth(app: IRouter, { isReady, registry }: Pick<ServerContext, 'isReady' | 'registry'>): void {
   const { bucket, config, monotonic, refs } = registry;
   const storeIsWell = shareWalk(sharedFor, monotonic, async () => {
     await bucket.check();
     await refs.check();
   });
 
-  const router = Router({ caseSensitive: true, strict: true });
-  router.get('/healthz', (_request, response) => {
+  app.get('/healthz', (_request, response) => {
     response.set('Cache-Control', 'no-store').json({ status: 'ok' });
   });
-  router.get('/readyz', async (request, response) => {
+  app.get('/readyz', async (request, response) => {
     if (!isReady()) throw new RegistryError('unavailable', 'Not ready.', { retryAfter: 1 });
     // Fails if the process has no file descriptors left.
     await (await open(devNull)).close();
@@ -55,8 +54,7 @@ export function createHealth({ isReady, registry }: Pick<ServerContext, 'isReady
         ...(publicLog.length > 0 && { publicLog }),
       });
   });
-  router.all(['/healthz', '/readyz'], onlyGet);
-  return router;
+  app.all(['/healthz', '/readyz'], onlyGet);
 }
 
 /** Whether the caller may know that there is an organization with this log: a program on this machine, or its administrator. */

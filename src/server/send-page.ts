@@ -19,7 +19,7 @@ import { evaluateConditions, keyFields, varyOf, type Audience } from './read/cac
 import { pageHeaders, flattenFields, type Fields, assetHeaders } from './headers.ts';
 import { chooseCoding, splitTarget } from './read/read-request.ts';
 import { RegistryError } from '../model/errors.ts';
-import { Router } from 'express';
+import type { IRouter } from 'express';
 import type { Site } from '../site/site.ts';
 import { orAbsent } from './error-answers.ts';
 import { onlyGet } from './methods.ts';
@@ -201,13 +201,11 @@ const lifetimes = { current: 'public, max-age=31536000, immutable', other: 'publ
 const ofPages = ['Cross-Origin-Opener-Policy', 'Referrer-Policy'];
 
 /** Serves the stylesheets, scripts and images of pages. */
-export function createAssetFiles(site: Site): Router {
-  const router = Router({ caseSensitive: true, strict: true });
-  router.get('/assets/*path', (request, response) =>
+export function addAssetFiles(app: IRouter, site: Site): void {
+  app.get('/assets/*path', (request, response) =>
     sendAsset(site, { request, response }, splitTarget(request.url).path),
   );
-  router.all('/assets/*path', onlyGet);
-  return router;
+  app.all('/assets/*path', onlyGet);
 }
 
 /** Sends the file at a path. Throws `not_found` if there is none. */

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { Router } from 'express';
+import type { IRouter } from 'express';
 import { RegistryError } from '../../model/errors.ts';
 import type { Search } from '../../search/search.ts';
 import type { Site } from '../../site/site.ts';
@@ -16,13 +16,13 @@ const bodyLimits = { bytes: 64 * 1024, depth: 20, nodes: 2000 };
  * `/mcp`: answers language models over streamable HTTP, without sessions: each request is one
  * question, for whoever its credential names.
  */
-export function createMcpRoutes(
+export function addMcp(
+  app: IRouter,
   { site, url }: { site: Site; url: string },
   search: Search,
   limit: ReadLimit | null,
-): Router {
-  const router = Router({ caseSensitive: true, strict: true });
-  router.post('/mcp', async (request, response) => {
+): void {
+  app.post('/mcp', async (request, response) => {
     limit?.(request, response);
     if (isOfOtherSite(request, url, site.registry.config.proxies))
       throw new RegistryError('forbidden', 'This address answers programs, and no pages of other sites.');
@@ -44,6 +44,5 @@ export function createMcpRoutes(
       await server.close();
     }
   });
-  router.all('/mcp', (_request, response) => refuseMethod(response, 'POST'));
-  return router;
+  app.all('/mcp', (_request, response) => refuseMethod(response, 'POST'));
 }

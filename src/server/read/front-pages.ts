@@ -1,5 +1,5 @@
 import { everywhereKey } from '../../model/cache-key.ts';
-import { Router, type Request, type Response } from 'express';
+import type { IRouter, Request, Response } from 'express';
 import {
   anonymous,
   grantsIn,
@@ -45,7 +45,7 @@ import { nameRoute } from '../request.ts';
 const sharedFor = 400;
 
 /** The home page and the page for signing in and out. */
-export function createFrontPages(site: Site, login?: Login): Router {
+export function addFrontPages(app: IRouter, site: Site, login?: Login): void {
   const { registry } = site;
   const publicHome = shareWalk(
     sharedFor,
@@ -114,21 +114,20 @@ export function createFrontPages(site: Site, login?: Login): Router {
     await sendPage({ request, response }, registry, bytesOf(html), { headers });
   }
 
-  const router = Router({ caseSensitive: true, strict: true });
-  router.get('/', (request, response) => sendHome(request, response));
-  router.get('/account', (request, response) => sendAccount(request, response));
+  app.get('/', (request, response) => sendHome(request, response));
+  app.get('/account', (request, response) => sendAccount(request, response));
   if (login?.signInLink !== undefined)
-    router.get('/login/link', (request, response) => {
+    app.get('/login/link', (request, response) => {
       const { token } = request.query;
       return sendAccount(request, response, typeof token === 'string' ? token : '');
     });
-  router.get('/unsubscribe', (request, response) => {
+  app.get('/unsubscribe', (request, response) => {
     const action = site.links.path(request.originalUrl);
     const form = { text: 'Unsubscribe', action };
     return sendMessage(request, response, { title: 'Unsubscribe', text: 'You get no more mail for this watch.', form });
   });
   // A mail program posts here as well (RFC 8058), without a session: the token is what counts.
-  router.post('/unsubscribe', async (request, response) => {
+  app.post('/unsubscribe', async (request, response) => {
     const { token } = request.query;
     await unsubscribe(registry, typeof token === 'string' ? token : '', request.ip ?? null);
     await sendMessage(request, response, {
@@ -136,8 +135,7 @@ export function createFrontPages(site: Site, login?: Login): Router {
       text: 'No more mail is sent for this watch.',
     });
   });
-  router.all(['/', '/account'], onlyGet);
-  return router;
+  app.all(['/', '/account'], onlyGet);
 }
 
 function mayPublishAnywhere(principal: Principal): boolean {
@@ -163,7 +161,7 @@ export function openDocs(site: Site, { commands = [] }: Pick<ServerContext, 'com
  * Stele's documentation: `/docs/` and `/docs/{page}` as HTML unless the client prefers Markdown,
  * and `…/index.md` as Markdown.
  */
-export function createDocRoutes(site: Site, docs: Docs): Router {
+export function addDocs(app: IRouter, site: Site, docs: Docs): void {
   const { config } = site.registry;
   const headers = pageSharing(config, { isPublic: true });
 
@@ -175,13 +173,11 @@ export function createDocRoutes(site: Site, docs: Docs): Router {
     });
   }
 
-  const router = Router({ caseSensitive: true, strict: true });
   const pages = ['/docs', '/docs/', '/docs/:page', '/docs/:page/'];
   const sources = ['/docs/index.md', '/docs/:page/index.md'];
-  router.get(sources, (request, response) => send(nameOf(request), request, response, 'text/markdown'));
-  router.get(pages, (request, response) => send(nameOf(request), request, response, formOf(request)));
-  router.all([...pages, ...sources], onlyGet);
-  return router;
+  app.get(sources, (request, response) => send(nameOf(request), request, response, 'text/markdown'));
+  app.get(pages, (request, response) => send(nameOf(request), request, response, formOf(request)));
+  app.all([...pages, ...sources], onlyGet);
 }
 
 const forms = ['text/html', 'text/markdown'];
@@ -203,10 +199,11 @@ function nameOf({ params }: Request): string {
  * `llms.txt`, sitemap, feeds and the catalogs of APIs and schemas. They list what their reader may
  * read: without a credential, what is public.
  */
-export function createDiscovery(
+export function addDiscovery(
+  app: IRouter,
   { registry, url, links, docs }: Pick<Site, 'registry' | 'url' | 'links' | 'docs'>,
   { hasManagement, limit }: { hasManagement: boolean; limit: ReadLimit | null },
-): Router {
+): void {
   const place = { url, links, docs, config: registry.config, hasManagement };
   const publicResources = shareWalk(
     sharedFor,
@@ -227,8 +224,7 @@ export function createDiscovery(
       : { consumers: await allConsumers(registry, org) };
   }
 
-  const router = Router({ caseSensitive: true, strict: true });
-  router.get(discoveryPattern, async (request, response) => {
+  app.get(discoveryPattern, async (request, response) => {
     const { path } = request;
     nameRoute(request, patternOf(path));
     limit?.(request, response);
@@ -242,8 +238,7 @@ export function createDiscovery(
     };
     await sendPage({ request, response }, registry, bytesOf(document.text), { mediaType: document.mediaType, headers });
   });
-  router.all(discoveryPattern, onlyGet);
-  return router;
+  app.all(discoveryPattern, onlyGet);
 }
 
 /** Route pattern of a path for metrics. Their number is finite, whatever clients request. */

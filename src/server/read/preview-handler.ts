@@ -1,4 +1,4 @@
-import { Router, type Request, type Response } from 'express';
+import type { IRouter, Request, Response } from 'express';
 import { RegistryError } from '../../model/errors.ts';
 import { openPreview } from '../../registry/preview.ts';
 import { dayOf } from '../../site/pages/describe-version.ts';
@@ -23,9 +23,8 @@ const pattern = /^\/previews\/([^/]+)(\/.*)?$/;
  * below it) a site that is not published. No cache keeps it, no search engine lists it, and no link
  * on it tells where its reader came from.
  */
-export function createPreviewRoutes(context: ServerContext & { site: Site }, limit: ReadLimit | null): Router {
+export function addPreviews(app: IRouter, context: ServerContext & { site: Site }, limit: ReadLimit | null): void {
   const { site } = context;
-  const router = Router({ caseSensitive: true, strict: true });
 
   async function sendDocument(token: string, request: Request, response: Response): Promise<void> {
     const principal = principalOf(request);
@@ -43,7 +42,7 @@ export function createPreviewRoutes(context: ServerContext & { site: Site }, lim
     await sendPage({ request, response }, registry, bytesOf(text), { headers });
   }
 
-  router.get(pattern, async (request, response) => {
+  app.get(pattern, async (request, response) => {
     nameRoute(request, '/previews/{token}');
     limit?.(request, response);
     const { path, query } = splitTarget(request.url);
@@ -52,6 +51,5 @@ export function createPreviewRoutes(context: ServerContext & { site: Site }, lim
     if (await sendSitePreview(context, asked, token, rest, query)) return;
     await sendDocument(rest === '' ? token : '', request, response);
   });
-  router.all(pattern, onlyGet);
-  return router;
+  app.all(pattern, onlyGet);
 }

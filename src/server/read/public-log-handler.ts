@@ -1,4 +1,4 @@
-import { Router } from 'express';
+import type { IRouter } from 'express';
 import { RegistryError } from '../../model/errors.ts';
 import { formatPem } from '../../model/transparency/attestation.ts';
 import { formatNote, formatVerifierKey } from '../../model/transparency/note.ts';
@@ -20,9 +20,8 @@ import type { ReadRequest } from './read-request.ts';
 const pattern = /^\/log\/(.+)$/;
 
 /** The public log under `/log/` (C2SP tlog-tiles): `checkpoint`, tiles, bundles of leaves, its `key`, and the proof that the log announces it. */
-export function createPublicLogRoutes(registry: Registry, limit: ReadLimit | null): Router {
-  const router = Router({ caseSensitive: true, strict: true });
-  router.get(pattern, async (request, response) => {
+export function addPublicLog(app: IRouter, registry: Registry, limit: ReadLimit | null): void {
+  app.get(pattern, async (request, response) => {
     const path = request.path.slice('/log/'.length);
     nameRoute(request, `/log/${path.replace(/^tile\/.*/, 'tile/{tile}')}`);
     limit?.(request, response);
@@ -34,8 +33,7 @@ export function createPublicLogRoutes(registry: Registry, limit: ReadLimit | nul
     const content = { 'Content-Type': 'text/plain; charset=utf-8' };
     await sendBytes({ request, response }, Buffer.from(found.bytes), { common: headers, content });
   });
-  router.all(pattern, onlyGet);
-  return router;
+  app.all(pattern, onlyGet);
 }
 
 const bundleType = 'application/octet-stream';

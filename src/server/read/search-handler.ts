@@ -1,5 +1,5 @@
 import { everywhereKey } from '../../model/cache-key.ts';
-import { Router } from 'express';
+import type { IRouter } from 'express';
 import { LRUCache } from 'lru-cache';
 import { anonymous } from '../../model/access.ts';
 import { formatCoordinate, isResourceType, isSlug, parseCoordinate, type Coordinate } from '../../model/address.ts';
@@ -36,7 +36,7 @@ const suggested = 8;
  * public index (`/search/index.json` names them; `docs.json` is that of the documentation), for browsers to search in a static
  * build. `?in=docs` finds pages of the documentation first.
  */
-export function createSearchRoutes(site: Site, search: Search, limit: ReadLimit | null, docs: Docs): Router {
+export function addSearch(app: IRouter, site: Site, search: Search, limit: ReadLimit | null, docs: Docs): void {
   const { registry } = site;
   let index: { revision: number; shards: SearchShards; pages: LRUCache<string, PageBytes> } | null = null;
 
@@ -50,8 +50,7 @@ export function createSearchRoutes(site: Site, search: Search, limit: ReadLimit 
 
   const docsIndex = async () => `${JSON.stringify(await docs.index())}\n`;
 
-  const router = Router({ caseSensitive: true, strict: true });
-  router.get('/search', async (request, response) => {
+  app.get('/search', async (request, response) => {
     limit?.(request, response);
     const principal = principalOf(request);
     const isPublic = principal.kind === 'anonymous';
@@ -76,7 +75,7 @@ export function createSearchRoutes(site: Site, search: Search, limit: ReadLimit 
     const body = { ...rest, items, didYouMean: instead };
     await sendJson({ request, response, query }, body, whenComplete(results, shared));
   });
-  router.get('/search/suggest.json', async (request, response) => {
+  app.get('/search/suggest.json', async (request, response) => {
     limit?.(request, response);
     const principal = principalOf(request);
     const { query } = splitTarget(request.url);
@@ -90,7 +89,7 @@ export function createSearchRoutes(site: Site, search: Search, limit: ReadLimit 
     const body = { query: asked.text, items, complete: results.complete, didYouMean: results.instead };
     await sendJson({ request, response, query }, body, whenComplete(results, shared));
   });
-  router.get(/^\/search\/(.+\.json)$/, async (request, response) => {
+  app.get(/^\/search\/(.+\.json)$/, async (request, response) => {
     limit?.(request, response);
     const { shards, pages } = await publicIndex();
     const path = request.params[0] as unknown as string;
@@ -99,8 +98,7 @@ export function createSearchRoutes(site: Site, search: Search, limit: ReadLimit 
     const headers = sharing(registry.config, 'public', 'latest', { keys: [everywhereKey] });
     await sendPage({ request, response }, registry, page, { mediaType: 'application/json', headers });
   });
-  router.all(['/search', /^\/search\/.+\.json$/], onlyGet);
-  return router;
+  app.all(['/search', /^\/search\/.+\.json$/], onlyGet);
 }
 
 /** No cache keeps a response while the index is still being built. */
