@@ -6,15 +6,25 @@ export type Numeric = number | bigint;
 
 type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
 
+const { rawJSON, isRawJSON } = JSON as unknown as {
+  rawJSON(text: string): unknown;
+  isRawJSON(value: unknown): boolean;
+};
+
 // `JSON.stringify` writes the digits instead of throwing, wherever it is called.
 // oxlint-disable-next-line no-extend-native -- the only way to write a bigint's digits
 Object.defineProperty(BigInt.prototype, 'toJSON', {
   value(this: bigint): unknown {
-    return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(String(this));
+    return rawJSON(String(this));
   },
   // Bundles have a copy of this module each.
   configurable: true,
 });
+
+/** Whether a value is what `JSON.stringify` gives a replacer for a bigint. */
+export function isDigits(value: unknown): boolean {
+  return isRawJSON(value);
+}
 
 export function isNumeric(value: unknown): value is Numeric {
   return typeof value === 'number' || typeof value === 'bigint';

@@ -1,4 +1,4 @@
-import { isMultipleOf } from '../../model/exact-numbers.ts';
+import { isMultipleOf, isNumeric, parseExactly, type Numeric } from '../../model/exact-numbers.ts';
 import type { Direction } from '../../model/comparison.ts';
 import {
   areBytes,
@@ -96,17 +96,17 @@ function haveValuesWithin({ values }: SchemaView, keyword: string, limit: Limit 
   if (values === null || limit === null) return false;
   const { compared, restricts } = keywordOf(keyword);
   return [...values.value].every((text) => {
-    const value: unknown = JSON.parse(text);
+    const value = parseExactly(text);
     const size = sizeOfValue(value, restricts);
     if (size === null) return true;
-    if (size === Number(limit.bound)) return !limit.isOpen;
+    if (size === limit.bound) return !limit.isOpen;
     return compared === 'upper' ? size < limit.bound : size > limit.bound;
   });
 }
 
 /** What limits of values of a type count. Null: it is of another type. */
-function sizeOfValue(value: unknown, type: string | null): number | null {
-  if (type === 'number') return typeof value === 'number' ? value : null;
+function sizeOfValue(value: unknown, type: string | null): Numeric | null {
+  if (type === 'number') return isNumeric(value) ? value : null;
   if (type === 'string') return typeof value === 'string' ? [...value].length : null;
   if (type === 'array') return Array.isArray(value) ? value.length : null;
   return isObject(value) ? Object.keys(value).length : null;

@@ -1,4 +1,5 @@
 import { isObject } from '../../model/json.ts';
+import { isDigits } from '../../model/exact-numbers.ts';
 import { entriesOf, listOf, objectOf, textOf } from '../../render/json-value.ts';
 import { TooMuch } from '../walk.ts';
 import { itemsOf, memberOf, membersOf, type Place, type Side, referenceOf, targetOf } from '../side.ts';
@@ -119,7 +120,9 @@ export function namesOfTypes(types: ReadonlySet<string>, allowsNull: Answer): st
 /** A JSON value as text, with sorted members. Equal values have equal texts. */
 export function textOfValue(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) =>
-    isObject(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1))) : member,
+    isObject(member) && !isDigits(member)
+      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : member,
   );
 }
 

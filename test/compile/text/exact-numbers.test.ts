@@ -109,8 +109,17 @@ describe('a change of the last digit is a change', () => {
     const { changes } = compareDocuments(written(from), written(to));
     const named = changes.map(({ code }) => code.replace(/^(?:request-)?property-/, ''));
     expect(named.sort().join(' ')).toBe(codes);
-    expect(changes.map((change) => JSON.stringify(change)).join()).toMatch(/775807.*775806|775806.*775807/);
+    const texts = changes.map((change) => JSON.stringify(change)).join();
+    expect(texts).toMatch(/775807.*775806|775806.*775807/);
+    expect(texts).not.toContain('rawJSON');
   }); // prettier-ignore
+
+  it('a listed value that a new limit refuses by its last digit', () => {
+    const written = (more: string) => published(api(object(`{ "enum": [1, ${most}]${more} }`)));
+    const { changes } = compareDocuments(written(''), written(`, "maximum": ${to}`));
+    expect(changes).toMatchObject([{ verdict: 'breaking', code: 'request-property-maximum-set' }]);
+    expect(compareDocuments(written(''), written(`, "maximum": ${most}`)).verdict).toBe('none');
+  });
 
   it('the digest of the operation is another one', () => {
     const text = (number: string) => api(`{ "maximum": ${number} }`);
