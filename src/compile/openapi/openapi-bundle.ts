@@ -124,9 +124,8 @@ export async function bundleOpenapi(
   problems.push(...bundleExtensions(given, tree, document.parsed));
   if (tree.served() === 1) return { bundle: entry.value, problems, tree };
   if (isObject(document.parsed)) mendNames(document.parsed, entry.value);
-  const overLimit = measure(document.parsed, input.limits);
-  if (overLimit !== null)
-    return { bundle: null, problems: [...problems, problemAt(entry, '', overLimit.rule, overLimit.message)], tree };
+  const overLimit = measure(document.parsed, input.limits, entry);
+  if (overLimit !== null) return { bundle: null, problems: [...problems, overLimit], tree };
   return { bundle: document.parsed, problems, tree };
 }
 
@@ -165,7 +164,7 @@ const prototypeName =
  * Checks the size of a bundle as it will be written. A part that is used several times is visited
  * once and counted each time. A part inside itself cannot be written.
  */
-function measure(bundle: unknown, limits: CompileLimits): { rule: string; message: string } | null {
+function measure(bundle: unknown, limits: CompileLimits, entry: ParsedFile): Problem | null {
   const sizes = new Map<object, { nodes: number; depth: number; bytes: number }>();
   const open = new Set<object>();
   let circular = false;
@@ -193,25 +192,20 @@ function measure(bundle: unknown, limits: CompileLimits): { rule: string; messag
     return total;
   }
 
-  const { nodes, depth, bytes } = visit(bundle);
+  const size = visit(bundle);
+  const fault = (rule: string, message: string) => problemAt(entry, '', rule, message);
   if (circular)
-    return {
-      rule: 'ref-circular',
-      message:
-        'Another file contains a part that references itself and has no name, so it cannot be bundled. Move that part under components.',
-    };
-  if (nodes > limits.nodes)
-    return { rule: 'limit-nodes', message: `The bundled document has ${nodes} nodes; the limit is ${limits.nodes}.` };
-  if (bytes > limits.bundleBytes)
-    return {
-      rule: 'limit-bundle-bytes',
-      message: `The bundled document is larger than ${limits.bundleBytes} bytes. Split the document.`,
-    };
-  if (depth > limits.depth)
-    return {
-      rule: 'limit-depth',
-      message: `The bundled document is nested ${depth} levels deep; the limit is ${limits.depth}.`,
-    };
+    return fault(
+      'ref-circular',
+      'Another file contains a part that references itself and has no name, so it cannot be bundled. Move that part under components.',
+    );
+  const what = 'The bundled document is';
+  if (size.nodes > limits.nodes)
+    return fault('limit-nodes', `The bundled document has ${size.nodes} nodes; the limit is ${limits.nodes}.`);
+  if (size.bytes > limits.bundleBytes)
+    return fault('limit-bundle-bytes', `${what} larger than ${limits.bundleBytes} bytes. Split the document.`);
+  if (size.depth > limits.depth)
+    return fault('limit-depth', `${what} nested ${size.depth} levels deep; the limit is ${limits.depth}.`);
   return null;
 }
 

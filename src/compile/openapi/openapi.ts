@@ -117,10 +117,11 @@ function versionOf(entry: ParsedFile, validation: Validation): Version {
   const value = root[member];
   const pointer = `/${member}`;
   const stated = JSON.stringify(value) ?? 'nothing';
+  const refuse = (message: string) => ({ family: null, pointer, message });
   if (typeof value !== 'string') {
     const whole = member === 'swagger' ? '2.0' : (newestOf[Number(value)] ?? newestOf[3.1]);
     const message = `"${member}" must be a text with the whole version, not ${numberAt(entry, pointer) ?? stated}. Write ${member}: "${whole}".`;
-    return { family: null, pointer, message };
+    return refuse(message);
   }
   if (member === 'swagger' && value === '2.0') return { family: '2.0' };
   const family = member === 'openapi' ? /^(3\.[012])\.\d+(?:-|$)/.exec(value)?.[1] : undefined;
@@ -132,13 +133,11 @@ function versionOf(entry: ParsedFile, validation: Validation): Version {
       newer: `OpenAPI ${value} is newer than 3.2, the newest version that Stele knows. The document was checked as 3.2.`,
     };
   if (minor !== undefined)
-    return {
-      family: null,
-      pointer,
-      message: `The OpenAPI version ${stated} is not supported. Use 3.0.x, 3.1.x or 3.2.x, or set validation to lenient: then it is checked as 3.2.`,
-    };
+    return refuse(
+      `The OpenAPI version ${stated} is not supported. Use 3.0.x, 3.1.x or 3.2.x, or set validation to lenient: then it is checked as 3.2.`,
+    );
   const versions = member === 'swagger' ? 'swagger: "2.0"' : '3.0.x, 3.1.x or 3.2.x';
-  return { family: null, pointer, message: `The OpenAPI version ${stated} is not supported. Use ${versions}.` };
+  return refuse(`The OpenAPI version ${stated} is not supported. Use ${versions}.`);
 }
 
 /** The newest version of each minor one, for those who write only that. */

@@ -7,13 +7,13 @@ const maxWaits = 10_000_000;
 
 const tooManyRounds = Symbol('too many rounds');
 const { all } = Promise;
-let waits = 0;
 
 /**
  * Limits what the rounds of one job cost. Changes `Promise.all` for the whole process: for a
  * sandbox, which does one job at a time. Returns what begins the next job.
  */
 export function limitRounds(): () => void {
+  let waits = 0;
   Promise.all = ((values: readonly unknown[]) => {
     waits += Array.isArray(values) ? values.length : 0;
     if (waits <= maxWaits) return all.call(Promise, values);

@@ -34,13 +34,10 @@ export function createOwners(
 
   /** One look at a time for each owner. A second caller shares it. */
   function look(org: string, owner: OwnerConfig): Promise<string[]> {
-    const key = keyOf(org, owner);
-    const runningLook = running.get(key);
-    if (runningLook !== undefined) return runningLook;
-    lookedAt.set(key, registry.monotonic());
-    const looking = findRepositories(registry, org, owner).finally(() => running.delete(key));
-    running.set(key, looking);
-    return looking;
+    return running.getOrInsertComputed(keyOf(org, owner), (key) => {
+      lookedAt.set(key, registry.monotonic());
+      return findRepositories(registry, org, owner).finally(() => running.delete(key));
+    });
   }
 
   async function lookAndSync(org: string, owner: OwnerConfig, trigger: Trigger): Promise<void> {
