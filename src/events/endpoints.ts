@@ -201,7 +201,7 @@ function sealUrl(registry: Registry, webhook: Webhook): Webhook {
 }
 
 /** The secrets that sign at this time, newest first. */
-export function secretsAt(registry: Pick<Registry, 'config'>, { id, secrets }: Webhook, at: Date): string[] {
+export function secretsAt(registry: Pick<Registry, 'config' | 'ownKey'>, { id, secrets }: Webhook, at: Date): string[] {
   if (id === auditId) return [readSecret(registry.config.webhooks.audit!.secret)];
   const usable = secrets.filter(({ until }) => until === null || Date.parse(until) > at.getTime());
   return usable.map(({ sealed }) => openSecret(registry, sealed));

@@ -50,8 +50,8 @@ export interface Registry {
   /** The configured git hosts. */
   hosts: readonly Host[];
   compiler: Sandboxes;
-  /** Encrypts stored secrets if `secretKey` is not configured. Absent without a data folder. */
-  ownKey?: OwnKey;
+  /** Encrypts stored secrets if `secretKey` is not configured. */
+  ownKey: OwnKey;
   /** What the key of the public log is made of if `publicLog.key` is not configured. Absent without a data folder. */
   logKey?: OwnKey;
   /** Wall clock, for recorded times. It may go back. */

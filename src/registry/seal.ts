@@ -6,7 +6,7 @@ import type { Registry } from './registry.ts';
 /** What seals and opens. */
 type Sealing = Pick<Registry, 'config' | 'randomBytes' | 'ownKey'>;
 
-/** Prefix of a secret that is stored as it is: by an older version, or without a data folder. */
+/** Prefix of a secret that an older version stored as it is. */
 const plain = 'plain:';
 const sealed = 'sealed:';
 const shortest = 32;
@@ -16,10 +16,7 @@ const shortest = 32;
  * with the registry's own key.
  */
 export function sealSecret(registry: Sealing, secret: string): string {
-  const [key] = configuredKeys(registry);
-  const ownKey = key === undefined ? registry.ownKey?.make() : undefined;
-  if (key === undefined && ownKey === undefined) return plain + secret;
-  return sealed + encrypt(registry, key ?? keyOf(ownKey!), secret);
+  return sealed + encrypt(registry, sealingKeys(registry)[0]!, secret);
 }
 
 /**
@@ -28,7 +25,7 @@ export function sealSecret(registry: Sealing, secret: string): string {
  */
 export function openSecret(registry: Pick<Registry, 'config' | 'ownKey'>, stored: string): string {
   if (stored.startsWith(plain)) return stored.slice(plain.length);
-  const ownKey = registry.ownKey?.read() ?? null;
+  const ownKey = registry.ownKey.read();
   for (const key of [...configuredKeys(registry), ...(ownKey === null ? [] : [keyOf(ownKey)])]) {
     const secret = stored.startsWith(sealed) ? decrypt(key, stored.slice(sealed.length)) : null;
     if (secret !== null) return secret;
@@ -62,20 +59,18 @@ function keyOf(secret: string): Uint8Array {
   return deriveKey(secret, '', 'stele stored secrets');
 }
 
-const ephemeral = new WeakMap<Registry['randomBytes'], Uint8Array>();
-
 /**
  * Encrypts a value for a client that brings it back, such as a position in a list that it must not
- * read, as text that a URL takes. `purpose` keeps values of different kinds apart. Without a key, only this process can.
+ * read, as text that a URL takes. `purpose` keeps values of different kinds apart.
  */
 export function sealValue(registry: Sealing, purpose: string, value: unknown): string {
-  const encrypted = encrypt(registry, valueKeys(registry)[0]!, JSON.stringify([purpose, value]));
+  const encrypted = encrypt(registry, sealingKeys(registry)[0]!, JSON.stringify([purpose, value]));
   return Buffer.from(encrypted, 'base64').toString('base64url');
 }
 
 /** Decrypts what `sealValue` returned for this purpose. Undefined for anything else. */
 export function openValue(registry: Sealing, purpose: string, sealedValue: string): unknown {
-  for (const key of valueKeys(registry)) {
+  for (const key of sealingKeys(registry)) {
     const opened = decrypt(key, Buffer.from(sealedValue, 'base64url').toString('base64'));
     if (opened === null) continue;
     const [made, value] = JSON.parse(opened) as [string, unknown];
@@ -86,13 +81,13 @@ export function openValue(registry: Sealing, purpose: string, sealedValue: strin
 
 /** A signature of a text, in 16 characters (96 bits), for a short link that works for a day. `purpose` as for `sealValue`. */
 export function signText(registry: Sealing, purpose: string, text: string): string {
-  return signWith(valueKeys(registry)[0]!, purpose, text);
+  return signWith(sealingKeys(registry)[0]!, purpose, text);
 }
 
 /** Whether `signText` made a signature. */
 export function isSigned(registry: Sealing, purpose: string, text: string, signature: string): boolean {
   const given = Buffer.from(signature);
-  return valueKeys(registry).some((key) => {
+  return sealingKeys(registry).some((key) => {
     const expected = Buffer.from(signWith(key, purpose, text));
     return given.length === expected.length && timingSafeEqual(given, expected);
   });
@@ -103,13 +98,10 @@ function signWith(key: Uint8Array, purpose: string, text: string): string {
   return mac.digest().subarray(0, 12).toString('base64url');
 }
 
-function valueKeys({ randomBytes, ...registry }: Sealing): readonly Uint8Array[] {
+/** Those of `secretKey`, or the registry's own. The first one seals. */
+function sealingKeys(registry: Sealing): readonly Uint8Array[] {
   const configured = configuredKeys(registry);
-  if (configured.length > 0) return configured;
-  const ownKey = registry.ownKey?.make();
-  if (ownKey !== undefined) return [keyOf(ownKey)];
-  const temporaryKey = ephemeral.getOrInsertComputed(randomBytes, () => randomBytes(32));
-  return [temporaryKey];
+  return configured.length > 0 ? configured : [keyOf(registry.ownKey.make())];
 }
 
 /**

@@ -13,7 +13,7 @@ import { runHere } from './in-process.ts';
 test('`stele operator link` prints a link that signs in at the running server, once', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'stele-'));
   const registry = await openRegistry(checkConfig({}, { base: folder, data: folder }), () => undefined);
-  registry.ownKey!.make();
+  registry.ownKey.make();
   const queue = createTestQueue(registry);
   const server = await openServer(registry, queue, { host: '127.0.0.1', port: 0 });
   try {

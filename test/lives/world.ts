@@ -37,6 +37,7 @@ import { createWorld, type FakeSource } from '../registry/world.ts';
 import { openGiteaApi, type GiteaApi } from '../servers/gitea-api.ts';
 import { openMailServer, type MailServer, type TakenMail } from '../servers/smtp.ts';
 import { openWitness, type WitnessServer } from '../servers/witness.ts';
+import { knownKey } from '../registry/known-key.ts';
 
 /** A process that serves the registry. */
 export interface Node {
@@ -249,6 +250,7 @@ export async function openLifeWorld(seed: number, given: UserConfig): Promise<Li
       now,
       monotonic,
       expiryTime: createExpiryClock({ now, monotonic, log, refs }),
+      ownKey: knownKey('the secret of what this registry seals'),
       randomBytes,
       log,
     };

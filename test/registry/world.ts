@@ -27,6 +27,7 @@ import type { Bucket } from '../../src/store/bucket.ts';
 import { createMemoryCache, createMemoryBucket, type MemoryBucket } from '../memory-store.ts';
 import { createObjects } from '../../src/store/objects.ts';
 import { createRefs } from '../../src/store/refs.ts';
+import { knownKey } from './known-key.ts';
 
 /** Repositories in memory, whose history a test writes. */
 export interface FakeSource extends Source {
@@ -426,6 +427,7 @@ export function createWorld(
       now,
       monotonic,
       expiryTime: createExpiryClock({ now, monotonic, log, refs }),
+      ownKey: knownKey('the secret of what this registry seals'),
       randomBytes,
       log,
     };

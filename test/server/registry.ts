@@ -30,6 +30,7 @@ import { createMemoryCache, createMemoryBucket, type MemoryBucket } from '../mem
 import { createObjects } from '../../src/store/objects.ts';
 import { createRefs } from '../../src/store/refs.ts';
 import type { FaultyPorts } from '../faults/faulty-ports.ts';
+import { knownKey } from '../registry/known-key.ts';
 
 /** A line that a registry logged. */
 export interface LogLine {
@@ -71,10 +72,8 @@ export function createTestRegistry(user: UserConfig = {}, ports?: FaultyPorts): 
     monotonic,
     expiryTime: now,
     randomBytes: random,
-    logKey: {
-      read: () => 'the secret of the key of this public log',
-      make: () => 'the secret of the key of this public log',
-    },
+    ownKey: knownKey('the secret of what this registry seals'),
+    logKey: knownKey('the secret of the key of this public log'),
     log: (level, event, fields = {}) => void logged.push({ level, event, fields }),
     logged,
   };

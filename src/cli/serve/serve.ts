@@ -178,7 +178,7 @@ async function serveRegistry(
   { configure, file, repositories, commands, isDev, isAnswerOnly, announce }: ServeOptions,
   { address, stopped, peers }: Place,
 ): Promise<Config | null> {
-  if (config.secretKey === null) registry.ownKey!.make();
+  if (config.secretKey === null) registry.ownKey.make();
   for (const url of repositories.filter(isLocalUrl)) await assertRepository(registry, resolve(url));
   const queue = createSyncQueue(registry, createPulls);
   const dev = isDev ? (await import('../../server/dev.ts')).createDev() : null;

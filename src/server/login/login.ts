@@ -27,7 +27,7 @@ interface Person extends Pick<Identified, 'issuer' | 'subject' | 'name'> {
 /** What sign-in needs of a registry, and its public URL. */
 export type LoginParts = Pick<
   Registry,
-  'config' | 'refs' | 'now' | 'monotonic' | 'expiryTime' | 'randomBytes' | 'log'
+  'config' | 'refs' | 'now' | 'monotonic' | 'expiryTime' | 'randomBytes' | 'log' | 'ownKey'
 > & { url: string };
 
 /**
