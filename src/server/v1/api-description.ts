@@ -120,13 +120,11 @@ export interface PathRoute {
 
 /** Groups operations by path. */
 export function createRoutes(operations: readonly DescribedOperation[]): PathRoute[] {
-  const routes = new Map<string, PathRoute>();
-  for (const operation of operations) {
-    const { path: template } = operation;
-    const make = (): PathRoute => ({ template, segments: template.split('/'), operations: new Map() });
-    routes.getOrInsertComputed(template, make).operations.set(operation.method, operation);
-  }
-  return [...routes.values()];
+  return [...Map.groupBy(operations, ({ path }) => path)].map(([template, all]) => ({
+    template,
+    segments: template.split('/'),
+    operations: new Map(all.map((operation) => [operation.method, operation])),
+  }));
 }
 
 /** The route of a raw path with its decoded parameters; null if there is none. */

@@ -54,11 +54,7 @@ export async function drawGraph(
   };
 }
 
-function nodesOf(
-  links: Links,
-  uses: readonly Use[],
-  isOwn: (name: string) => boolean,
-): { nodes: Node[]; edges: Edge[]; isCut: boolean } {
+function nodesOf(links: Links, uses: readonly Use[], isOwn: (name: string) => boolean) {
   const places = new Map<string, number>();
   const nodes: Node[] = [];
   function placeOf(key: string, node: Node): number {

@@ -160,11 +160,7 @@ function lastChangeOf(
 }
 
 /** The versions that embedded references mean now, and the operations that they do not have. */
-async function resolveAll(
-  registry: Registry,
-  reader: Principal,
-  pages: DeploymentContents['pages'],
-): Promise<{ embeds: Record<string, EmbeddedVersion>; absent: Set<string> }> {
+async function resolveAll(registry: Registry, reader: Principal, pages: DeploymentContents['pages']) {
   const embeds: Record<string, EmbeddedVersion> = {};
   const absent = new Set<string>();
   const wanted = Map.groupBy(

@@ -13,7 +13,6 @@ import {
   type SiteName,
   type SiteOrigin,
   type SiteSettings,
-  type DeploymentContents,
   siteRef,
 } from '../model/documentation-site.ts';
 import { readObject } from '../../registry/stored.ts';
@@ -73,12 +72,7 @@ async function untilAppended<T>(work: () => Promise<T | null>): Promise<T> {
 export async function deploymentFor(
   registry: Registry,
   request: SiteFiles & Pick<PublishSite, 'site' | 'settings' | 'reader'>,
-): Promise<{
-  deployment: MadeDeployment;
-  site: DocumentationSite;
-  before: Deployment | null;
-  previous: DeploymentContents | null;
-}> {
+) {
   const stored = await findSite(registry, request.site, { isFresh: true });
   if (stored === null)
     throw new RegistryError('not_found', `${formatSite(request.site)} does not exist. Create it first.`);

@@ -144,11 +144,7 @@ function titleFromPath(path: string): string {
 }
 
 /** The tokens and lines between embeds. */
-function splitAtEmbeds(
-  tokens: Tokens,
-  body: string,
-  before: number,
-): { parts: Tokens[]; markdown: string[]; embeds: Embed[] } {
+function splitAtEmbeds(tokens: Tokens, body: string, before: number) {
   const parts: Tokens[] = [[]];
   const embeds: Embed[] = [];
   const source = body.split('\n');
