@@ -34,10 +34,11 @@ export const siteVerbs: Verbs = {
       const site = standing(life, draw);
       if (site === null) return null;
       const path = draw.of(['index.md', 'index.md', 'start.md']);
-      const raw = `# ${site.slug}\n\nText ${draw.number(1000)}\n`;
+      const isEmpty = path !== 'index.md' && draw.chance(0.3);
+      const raw = isEmpty ? '' : `# ${site.slug}\n\nText ${draw.number(1000)}\n`;
       site.files.set(path, raw);
       return {
-        says: `put ${path} into ${site.slug}`,
+        says: `put ${isEmpty ? 'an empty ' : ''}${path} into ${site.slug}`,
         ask: async () =>
           (await life.world.call('PUT', `/v1/sites/${site.slug}/files/${path}`, { key: life.admin, raw })).status,
         expected: 200,

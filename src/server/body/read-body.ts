@@ -49,13 +49,8 @@ export async function readBody(
   };
 }
 
-/** Reads a request's body as it is, whatever type it claims: the bytes are the `document`. Null if it has none. */
-export async function readBytes(
-  request: IncomingMessage,
-  response: ServerResponse,
-  limit: number,
-): Promise<Body | null> {
-  if (!hasBody(request)) return null;
+/** Reads a request's body as it is, whatever type it claims: the bytes are the `document`. No body is an empty file. */
+export async function readBytes(request: IncomingMessage, response: ServerResponse, limit: number): Promise<Body> {
   const { bytes, digest } = await readHashed(request, response, limit);
   return { value: null, document: bytes, digest, size: bytes.length };
 }

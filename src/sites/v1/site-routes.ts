@@ -254,8 +254,7 @@ export const fileOperations = operationsAbout('site', {
   deleteSitePage: (call) => removeOf(call, 'page'),
 
   async putSiteFile(call) {
-    const bytes = call.body?.document;
-    if (!bytes) throw new RegistryError('malformed', 'The request needs a body: the bytes of the file.');
+    const bytes = call.body!.document!;
     const saved = await putDraft(call.registry, call.coordinate, call.path['file']!, bytes, call.author, {
       guard: guardOf(call),
     });
