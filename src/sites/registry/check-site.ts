@@ -135,6 +135,9 @@ export function checkSite({ settings, pages, files, embeds, absent }: Checked): 
   for (const page of pagesIn(settings.navigation ?? []))
     if (!Object.hasOwn(pages, page))
       note('site-page-missing', settingsFile, `navigation names ${page}, which the site does not have.`);
+  for (const { folder } of settings.versions)
+    if (folder !== undefined && !Object.keys(pages).some((page) => page.startsWith(folder)))
+      note('site-version-missing', settingsFile, `versions names ${folder}, which has no pages.`);
   for (const { name, contrast } of faintIn(settings.theme))
     note(
       'site-theme-faint',

@@ -65,7 +65,7 @@ export function fileFault(path: string, bytes: Uint8Array, maxBytes: number): st
 }
 
 const pathFault =
-  'A path has names of A-Z a-z 0-9 . _ - between slashes; each begins with a letter or digit, and the last ends with an extension.';
+  'A path has names of A-Z a-z 0-9 . _ - between slashes; each begins with a letter or digit, and only the last ends with an extension.';
 
 /** A page as its parts. `api`: the coordinate of a resource that it shows after its text. */
 export interface PageParts {

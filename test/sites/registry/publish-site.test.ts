@@ -147,7 +147,12 @@ describe('a check before publishing', () => {
   test('finds links, images, headings, pages and references that lead nowhere', async () => {
     const registry = createTestRegistry();
     const text = '[a](gone.md) [b](guide.md#no) [c](../out.md) ![d](no.png)\n\n::reference @acme/apis/none\n';
-    await writeSite(registry, { 'index.md': text, 'guide.md': '## Yes' }, { navigation: [{ page: 'lost.md' }] });
+    const versions = [
+      { title: 'None', folder: 'v9/' },
+      { title: 'One', folder: 'v1/' },
+    ];
+    const files = { 'index.md': text, 'guide.md': '## Yes', 'v1/index.md': 'One' };
+    await writeSite(registry, files, { navigation: [{ page: 'lost.md' }], versions });
     const made = await deploy(registry, handbook, true);
     expect(made.outcome).toBe('checked');
     expect(rulesOf(made).sort()).toEqual([
@@ -157,6 +162,7 @@ describe('a check before publishing', () => {
       'site-link-broken',
       'site-page-missing',
       'site-reference-missing',
+      'site-version-missing',
     ]);
     expect((await findSite(registry, handbook))!.value.current).toBeNull();
   });

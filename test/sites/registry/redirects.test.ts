@@ -26,6 +26,7 @@ test('5,000 redirects one after the other, and as many broken links, are checked
   const settings = {
     theme: {},
     navigation: null,
+    versions: [],
     redirects: Object.fromEntries(names.map((name, n) => [name, `page-${n + 1}`])),
   };
   const before = process.cpuUsage();
