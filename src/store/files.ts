@@ -182,5 +182,5 @@ function isLeft(name: string): boolean {
 }
 
 function spaceName(): string {
-  return createHash('sha256').update(processSpace()).digest('hex').slice(0, 12);
+  return createHash('sha256').update(processSpace).digest('hex').slice(0, 12);
 }

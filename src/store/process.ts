@@ -3,12 +3,13 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { codeOf } from '../model/errors.ts';
 
+const started = startOf(process.pid);
+
 /**
  * Returns the name of this process in records: `host/pid.start`. `start` is when it was started, since pids are used
  * again; absent where the system does not say.
  */
 export function processName(): string {
-  started ??= startOf(process.pid);
   return `${hostname()}/${process.pid}${started && `.${started}`}`;
 }
 
@@ -30,8 +31,6 @@ export function isTaken(pid: number): boolean {
     return codeOf(error) === 'EPERM';
   }
 }
-
-let started: string | undefined;
 
 /** When a process was started, in ticks since the machine was (proc(5), field 22). Empty if the system does not say. */
 function startOf(pid: number): string {
@@ -55,7 +54,7 @@ const atWork = new Set<string>();
 export function beginWork(): { worker: Worker; end: () => void } {
   const holder = randomUUID();
   atWork.add(holder);
-  const worker = { process: processName(), space: processSpace(), holder };
+  const worker = { process: processName(), space: processSpace, holder };
   return { worker, end: () => void atWork.delete(holder) };
 }
 
@@ -69,21 +68,17 @@ export function isOwn({ holder }: Worker): boolean {
  * and always true for other machines and containers.
  */
 export function mayWork({ process, space, holder }: Worker): boolean {
-  if (space !== undefined && space !== processSpace()) return true;
+  if (space !== undefined && space !== processSpace) return true;
   return process === processName() ? atWork.has(holder) : isAlive(process);
 }
 
-let space: string | undefined;
-
 /**
- * Returns the id of the pid namespace, since containers may share a host name. Empty if the system
- * has no pid namespaces.
+ * The id of the pid namespace, since containers may share a host name. Empty if the system has no pid
+ * namespaces.
  */
-export function processSpace(): string {
-  return (space ??= read(
-    () => `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/pid')}`,
-  ));
-}
+export const processSpace = read(
+  () => `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/pid')}`,
+);
 
 function read(text: () => string): string {
   try {

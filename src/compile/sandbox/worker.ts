@@ -58,32 +58,53 @@ async function warmUp(): Promise<void> {
 
 // The process inside the sandbox. It knows only what its parent sends, and asks it for every file.
 
-let interpreter: Interpreter | null = null;
 const beginRounds = limitRounds();
 sayRules((title) => void (process.title = title));
-let send: (message: ChildMessage) => void;
-const waiting: ((files: LoadedFile[]) => void)[] = [];
 
-function load(paths: string[]): Promise<LoadedFile[]> {
-  return new Promise((resolve) => {
-    waiting.push(resolve);
-    send({ type: 'load', paths });
-  });
-}
+/** Does the parent's jobs, one at a time. `send`: the only way to it. */
+function createWorker(send: (message: ChildMessage) => void, interpreter: Interpreter | null) {
+  /** Requests for files without an answer. */
+  const waiting: ((files: LoadedFile[]) => void)[] = [];
 
-/** The first files are there. Others are asked for. */
-function startingWith(files: LoadedFile[]): LoadFiles {
-  let first: LoadedFile[] | null = files;
-  return async (paths) => {
-    const loaded = first ?? (await load(paths));
-    first = null;
-    return loaded;
+  /** The first files are there. Others are asked for. */
+  function startingWith(files: LoadedFile[]): LoadFiles {
+    let first: LoadedFile[] | null = files;
+    return async (paths) => {
+      const loaded = first ?? (await load(paths));
+      first = null;
+      return loaded;
+    };
+  }
+
+  function load(paths: string[]): Promise<LoadedFile[]> {
+    return new Promise((resolve) => {
+      waiting.push(resolve);
+      send({ type: 'load', paths });
+    });
+  }
+
+  function compile(input: CompileInput, files: LoadedFile[]): Promise<Gives<'compile'>> {
+    beginRounds();
+    clearRule();
+    return runCompile(input, startingWith(files), interpreter);
+  }
+
+  const work: Work = {
+    ...plainWork,
+    compile: ({ input, files }) => compile(input, files),
+    check: async ({ input, files }) => ({ report: (await compile(input, files)).report }),
+  };
+  return async (message: ParentMessage): Promise<void> => {
+    if (message.type === 'files') return waiting.shift()?.(message.files);
+    const answer = await (work[message.type] as (job: JobMessage) => object | Promise<object>)(message);
+    send({ type: message.type, ...answer, rss: usedMemory() } as Answer);
   };
 }
 
-const work: { readonly [T in JobType]: (job: JobMessage<T>) => Gives<T> | Promise<Gives<T>> } = {
-  compile: ({ input, files }) => compile(input, files),
-  check: async ({ input, files }) => ({ report: (await compile(input, files)).report }),
+type Work = { readonly [T in JobType]: (job: JobMessage<T>) => Gives<T> | Promise<Gives<T>> };
+
+/** What needs no more than the job. */
+const plainWork: Omit<Work, 'compile' | 'check'> = {
   detect: ({ files, limits }) => ({ detected: detectFiles(files, limits) }),
   ignored: ({ patterns, paths }) => ({ by: findIgnored(patterns, paths) }),
   settings: ({ file, limits }) => checkSettingsFile(file, limits),
@@ -96,18 +117,6 @@ const work: { readonly [T in JobType]: (job: JobMessage<T>) => Gives<T> | Promis
     comparison: placeChanges(compareDocuments(before, after, ofChanges), after, limits),
   }),
 };
-
-function compile(input: CompileInput, files: LoadedFile[]): Promise<Gives<'compile'>> {
-  beginRounds();
-  clearRule();
-  return runCompile(input, startingWith(files), interpreter);
-}
-
-async function receive(message: ParentMessage): Promise<void> {
-  if (message.type === 'files') return waiting.shift()?.(message.files);
-  const answer = await (work[message.type] as (job: JobMessage) => object | Promise<object>)(message);
-  send({ type: message.type, ...answer, rss: usedMemory() } as Answer);
-}
 
 /** A bug ends this process. The parent starts another one, and reports the bug if it happens again. */
 function endByBug(error: unknown): void {
@@ -128,6 +137,7 @@ async function begin(): Promise<void> {
     Set.prototype,
   ])
     Object.preventExtensions(shared);
+  let interpreter: Interpreter | null = null;
   if (process.argv[2] === functionsArgument) {
     const { loadInterpreter } = await import('../interpreter/interpreter.ts');
     // Not imported: a startup snapshot cannot hold this module.
@@ -137,7 +147,7 @@ async function begin(): Promise<void> {
     interpreter = await loadInterpreter((text) => stripTypeScriptTypes(text));
   }
   const sendPart = closeProcess({ keepsWebAssembly: interpreter !== null });
-  send = (message) => inPieces(message).forEach(sendPart);
+  const receive = createWorker((message) => inPieces(message).forEach(sendPart), interpreter);
   // The interpreter asks which program it is in, and would load modules of Node.
   if (interpreter !== null) Object.defineProperty(process, 'versions', { value: {} });
   listen(sendPart, (message) => {
