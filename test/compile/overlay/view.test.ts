@@ -89,19 +89,19 @@ test('an overlay that is none, that is missing, or that cannot be applied reject
 });
 
 test('a file is read wherever a view names it, also the document and one overlay twice', async () => {
-  const of = (example: object, overlays: string[], audience: string | null) => {
+  const of = (example: object, overlays: string[], named: string | null) => {
     const post = {
       requestBody: { content: { 'application/json': { schema: { type: 'string' }, examples: { example } } } },
     };
     const api = { openapi: '3.1.0', info, tags: [], paths: { '/a': { post: { ...post, responses: ok } } } };
     const again = overlay({ target: '$.tags', update: { name: 'more' } });
-    return publishedAs({ 'api.json': api, 'again.json': again }, { overlays, audience });
+    return publishedAs({ 'api.json': api, 'again.json': again }, { overlays, audience: named });
   };
   const fine = { value: 'text' };
   expect((await of(fine, ['api.json'], null)).problems.join()).toContain('is not an OpenAPI Overlay');
   expect((await of(fine, ['again.json', 'again.json'], null)).value['tags']).toHaveLength(2);
-  for (const audience of [null, 'public'])
-    expect(await of({ externalValue: 'again.json' }, ['again.json'], audience)).toMatchObject({
+  for (const named of [null, 'public'])
+    expect(await of({ externalValue: 'again.json' }, ['again.json'], named)).toMatchObject({
       value: {
         paths: {
           '/a': {
