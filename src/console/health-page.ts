@@ -1,5 +1,5 @@
-import { perform, here, may, type ConsoleRequest, type Answered } from './console-request.ts';
-import { timeCell, type Cell, type Page, type Row, type Tone } from './pages.ts';
+import { perform, here, type ConsoleRequest, type Answered } from './console-request.ts';
+import { linksFrom, timeCell, type Cell, type Page, type Row, type Tone } from './pages.ts';
 
 type Health = Answered<'getHealth'>;
 
@@ -32,9 +32,7 @@ export const healthPage: Page = {
     return {
       title: 'Health',
       lead: 'How the latest version of each API, schema and ruleset is doing. The worst come first.',
-      actions: may({ ...request, type: null }, 'publish')
-        ? [{ text: 'Check everything', href: here(request, '/health/replay'), post: true }]
-        : [],
+      actions: linksFrom(request, '/health', ['Check everything', '/replay', 'publish', { post: true }]),
       sections: [
         {
           title: 'Score',

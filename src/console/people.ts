@@ -1,7 +1,7 @@
 import { type Grant, everybody } from '../model/access.ts';
 import type { Person } from '../model/key.ts';
 import { providersOf } from '../config/login-config.ts';
-import { type FormCodes, timeCell, type Cell, type Page } from './pages.ts';
+import { type FormCodes, linksFrom, timeCell, type Cell, type Page } from './pages.ts';
 import { assertMay, here } from './console-request.ts';
 import { groupsHere, listMembers, rightsIn, rightsOf, type RightsHere } from '../registry/keys/people.ts';
 
@@ -54,16 +54,12 @@ export const membersPage: Page = {
               rightsCell([each]),
               { text: each.id === null ? 'the configuration' : 'administrators' },
             ],
-            actions:
-              each.id === null
-                ? []
-                : [
-                    {
-                      text: 'Take back',
-                      href: here(request, '/rights/:rights/delete', { rights: each.id }),
-                      isDanger: true,
-                    },
-                  ],
+            actions: linksFrom({ ...request, params: { rights: each.id ?? '' } }, '/rights/:rights', [
+              'Take back',
+              '/delete',
+              each.id !== null,
+              { isDanger: true },
+            ]),
           })),
           empty: 'Nobody has rights here yet.',
         },

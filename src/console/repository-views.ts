@@ -11,10 +11,10 @@ import {
   type Section,
   type FormCodes,
   type ListCode,
+  linksFrom,
 } from './pages.ts';
-import { isAdmin } from './keys.ts';
 import { runPageBelow, runSection } from './run-view.ts';
-import { perform, here, may, type ConsoleRequest, type Listed } from './console-request.ts';
+import { perform, here, type ConsoleRequest, type Listed } from './console-request.ts';
 
 export type FollowedRecord = Listed<'listRepositories'>;
 
@@ -32,15 +32,11 @@ const one: Page = {
     return {
       eyebrow: 'Repository',
       title: body.repository,
-      actions: may(request, 'publish')
-        ? [{ text: 'Sync now', href: here(request, `${repositoryPath}/sync`), isMain: true, post: true }]
-        : [],
+      actions: linksFrom(request, repositoryPath, ['Sync now', '/sync', 'publish', { isMain: true, post: true }]),
       sections: [
         {
           title: 'State',
-          actions: isAdmin(request)
-            ? [{ text: 'Unfollow', href: here(request, `${repositoryPath}/unfollow`), isDanger: true }]
-            : [],
+          actions: linksFrom(request, repositoryPath, ['Unfollow', '/unfollow', 'admin', { isDanger: true }]),
           facts: facts([
             ['State', stateCell(body.state, body.detail)],
             ['Branch', body.branch ?? "the repository's default branch"],
