@@ -499,6 +499,17 @@ test('several registries in one lock, and --json', async () => {
   });
 });
 
+test('from a folder below the lock, a file may be named as it is there or as stele list names it', async () => {
+  const one = await consumerOfMoney();
+  await mkdir(one.file('deep'));
+  expect(await one.run('add @acme/schemas/money@1.4.0 --as money.json', { at: 'deep' })).toMatchObject({ code: 0 });
+  const { contracts } = JSON.parse((await one.run('list --json')).stdout) as { contracts: { path: string }[] };
+  const [other] = contracts.filter(({ path }) => path !== 'deep/money.json');
+  for (const name of ['money.json', other!.path])
+    expect(await one.run(`remove ${name}`, { at: 'deep' })).toMatchObject({ code: 0 });
+  expect(JSON.parse((await one.run('list --json')).stdout)).toEqual({ contracts: [] });
+});
+
 test('outdated says what became of the version that is locked', async () => {
   let status: object | null = { state: 'yanked', reason: 'Wrong sums.' };
   await using registry = await listen((request, response) => {

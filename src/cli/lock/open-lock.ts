@@ -201,13 +201,14 @@ export async function pathInLock(lock: OpenLock, name: string): Promise<string> 
 }
 
 /**
- * The entries that a name means: a file, or a coordinate without a version. All without a name. Throws
- * `malformed` if there is none.
+ * The entries that a name means: a file, seen from here or as `stele list` names it, or a coordinate without a version.
+ * All without a name. Throws `malformed` if there is none.
  */
 export async function entriesNamed(lock: OpenLock, name: string | undefined): Promise<LockedContract[]> {
   if (name === undefined) return lock.contracts;
   const path = name.startsWith('@') ? null : relative(lock.folder, resolve(await realpath('.'), name));
-  const named = lock.contracts.filter((each) => each.contract === name || each.path === path);
+  const here = lock.contracts.filter((each) => each.contract === name || each.path === path);
+  const named = here.length > 0 ? here : lock.contracts.filter((each) => each.path === name);
   if (named.length === 0) throw malformed(`${name} is not in ${lockName}. stele list shows what is.`);
   return named;
 }
