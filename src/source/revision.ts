@@ -1,7 +1,7 @@
 import { posix, join } from 'node:path';
 import { simpleGit } from 'simple-git';
 import { withoutCredential } from '../model/connection.ts';
-import { notFound } from '../model/errors.ts';
+import { malformed, notFound } from '../model/errors.ts';
 import { maxEntries, type FolderLimits, createFolderSnapshot, idOf, workTreeOf } from './folder.ts';
 import { findPaths, listEntries, listOnce, fileTooLarge, lfsPointer } from './lookup.ts';
 import type { Snapshot, SnapshotFile, SnapshotEntry } from './snapshot.ts';
@@ -68,7 +68,10 @@ export async function openWorkTree(
 
 /** The files that `git add --all` leaves in the index. */
 async function listCommittable(root: string): Promise<SnapshotEntry[]> {
-  const listed = await simpleGit(root).raw(['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
+  const asked = simpleGit(root).raw(['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
+  const listed = await asked.catch((cause: Error) => {
+    throw malformed(`git does not list the files of ${root}: ${cause.message.trim()}`);
+  });
   const entries: SnapshotEntry[] = [];
   for (const path of [...new Set(listed.split('\0'))].toSorted()) {
     const status = path === '' ? null : await lstat(join(root, path)).catch(() => null);

@@ -251,3 +251,25 @@ test('a check names the repository, without the password in its URL, and says wh
   server.close();
   expect(asked).toEqual([undefined, 'https://github.com/acme/contracts.git']);
 });
+
+test('a check of a repository in which nothing would be published says so', async () => {
+  const empty = await mkdtemp(join(tmpdir(), 'stele-empty-'));
+  await using _ = { [Symbol.asyncDispose]: () => rm(empty, { recursive: true, force: true }) };
+  execFileSync('git', ['init', '-q', empty]);
+  const check = (...more: string[]) =>
+    runHere(['check', '--org', 'acme', '--registry', 'http://127.0.0.1:9', ...more], { cwd: empty });
+  const stderr = 'There is no document that a sync would publish. stele discover . shows why.\n';
+  expect(await check()).toEqual({ code: 0, stdout: '', stderr });
+  expect(await check('--json')).toMatchObject({ code: 0, stdout: '{"documents":[]}\n', stderr: '' });
+});
+
+test('what git refuses to list, such as a work tree whose repository is elsewhere or of another user, is no bug', async () => {
+  const broken = await mkdtemp(join(tmpdir(), 'stele-broken-'));
+  await using _ = { [Symbol.asyncDispose]: () => rm(broken, { recursive: true, force: true }) };
+  await writeFile(join(broken, '.git'), 'gitdir: /nowhere\n');
+  const said = await runHere(['check', '--org', 'acme', '--registry', 'http://127.0.0.1:9'], { cwd: broken });
+  expect(said).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^git does not list the files of \S+: fatal: /),
+  });
+});

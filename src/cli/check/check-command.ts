@@ -79,6 +79,8 @@ export function checkCommand(): Command {
       if (text !== '') print(text);
       if (shown !== 'json') for (const one of checked) complain(describe(one));
       if (problem !== null) throw problem;
+      if (checked.length === 0 && shown !== 'json')
+        complain('There is no document that a sync would publish. stele discover . shows why.');
     });
 }
 
