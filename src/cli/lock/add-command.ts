@@ -1,5 +1,4 @@
 import {
-  writeTreeFile,
   openLock,
   pathInLock,
   saveLock,
@@ -74,8 +73,7 @@ async function add(lock: OpenLock, name: string, options: AddOptions): Promise<L
   const bytes = await contractBytes(entry, trusted);
   await checkContracts(lock.folder, [entry], { trusted, isFetched: () => true });
   await assertReplaceable(lock, path, current, sha256);
-  await writeTreeFile(lock.folder, path, bytes);
-  await saveLock(lock, [...lock.contracts.filter((each) => each !== current), entry]);
+  await saveLock(lock, [...lock.contracts.filter((each) => each !== current), entry], [{ path, bytes }]);
   return entry;
 }
 

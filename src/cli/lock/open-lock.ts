@@ -180,14 +180,20 @@ async function readLockText(folder: string): Promise<string | null> {
   return bytes === null ? null : bytes.toString();
 }
 
-/** Writes the lock with these contracts. Throws `conflict` if somebody else wrote it since it was opened. */
-export async function saveLock(lock: OpenLock, contracts: readonly LockedContract[]): Promise<void> {
+/** Writes files, then the lock with these contracts. Throws `conflict` if somebody else wrote it since it was opened. */
+export async function saveLock(
+  { folder, text: before }: OpenLock,
+  contracts: readonly LockedContract[],
+  files: readonly { path: string; bytes: Uint8Array }[] = [],
+): Promise<void> {
   const text = formatLock(contracts);
-  if (text === lock.text) return;
   parseLock(text);
-  if ((await readLockText(lock.folder)) !== lock.text)
-    throw conflict(`${lockName} was changed meanwhile. Run the command again.`);
-  await writeTreeFile(lock.folder, lockName, Buffer.from(text));
+  const own = text === before ? [] : [{ path: lockName, bytes: Buffer.from(text) }];
+  for (const { path, bytes } of [...files, ...own]) {
+    if ((await readLockText(folder)) !== before)
+      throw conflict(`${lockName} was changed meanwhile. Run the command again.`);
+    await writeTreeFile(folder, path, bytes);
+  }
 }
 
 /** The path of a file in the lock, as it is named from the current folder. Throws `malformed`. */

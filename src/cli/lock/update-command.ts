@@ -1,12 +1,4 @@
-import {
-  writeTreeFile,
-  entriesNamed,
-  openLock,
-  saveLock,
-  lockOption,
-  type LockOptions,
-  type OpenLock,
-} from './open-lock.ts';
+import { entriesNamed, openLock, saveLock, lockOption, type LockOptions, type OpenLock } from './open-lock.ts';
 import { formatDiff } from '../check/finding-formats.ts';
 import { Command } from 'commander';
 import type { Comparison } from '../../model/comparison.ts';
@@ -47,11 +39,11 @@ export function updateCommand(): Command {
       const { moved, problems } = await withProgressUnless(json, 'Asking registries', () =>
         findMoves(self, lock, entries),
       );
-      for (const { after, bytes } of moved) await writeTreeFile(lock.folder, after.path, bytes);
       const next = new Map(moved.map(({ before, after }) => [before, after]));
       await saveLock(
         lock,
         lock.contracts.map((each) => next.get(each) ?? each),
+        moved.map(({ after, bytes }) => ({ path: after.path, bytes })),
       );
       if (json)
         return printJson({
