@@ -5,7 +5,7 @@ import { openValue, sealValue } from '../registry/seal.ts';
 import { isAllowed, type Principal } from '../model/access.ts';
 import { parseCoordinate } from '../model/address.ts';
 import { type Event, deliveryRef, eventTypeOf, type Attempt, type Delivery, dueFor } from '../model/event.ts';
-import { siteCoordinate, parseSite } from '../sites/model/documentation-site.ts';
+import { deploymentsOf, siteCoordinate, parseSite, type DocumentationSite } from '../sites/model/documentation-site.ts';
 import { readerOf } from '../registry/keys/keys.ts';
 import type { Name } from '../registry/lives.ts';
 import { findReadable, mayRead, mayReadOrganization } from '../registry/readable.ts';
@@ -99,13 +99,19 @@ async function mayKnow(registry: Registry, reader: Principal, org: string, event
   const site = parseSite(named);
   const resource = site === null ? parseCoordinate(named)?.coordinate : siteCoordinate(site);
   const found = resource && (await findReadable<Name>(registry, reader, resource));
-  // Another site may have had the name. An entry's time is that of its beginning, before what it makes.
-  const at = String(event.data['publishedAt'] ?? event.time);
-  if (!found || (site !== null && at < found.value.createdAt)) return false;
+  if (!found || ('deployments' in found.value && !isOfSite(found.value, event))) return false;
   const type = eventTypeOf(event);
   if (type === 'consumer.affected') return mayReadOrganization(reader, org);
   if (type === 'approval.requested') return isAllowed(reader, 'publish', { org, resource });
   return forReaders.includes(type) || mayRead(reader, { ...resource, visibility: 'private' });
+}
+
+/** Whether an event is of this site: a deleted one may have had its name. */
+function isOfSite(site: DocumentationSite, { time, data }: Event): boolean {
+  const { deployment } = data;
+  return deployment === undefined
+    ? time > site.createdAt
+    : deploymentsOf(site).some(({ label }) => label === deployment);
 }
 
 /** Milliseconds for each step of SMTP. */
