@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import { isAllowed, mayPublishIn, organizationsOf, type Scope } from '../model/access.ts';
 import type { ResourceType } from '../model/address.ts';
 import { digestOf } from '../model/digest.ts';
-import { RegistryError } from '../model/errors.ts';
+import { forbidden } from '../model/errors.ts';
 import { operationId as nameOperation, types } from '../model/kinds.ts';
 import type { Resource } from '../model/resource.ts';
 import { findReadable } from '../registry/readable.ts';
@@ -119,8 +119,7 @@ export function may(
 
 /** Throws `forbidden` unless `may`. */
 export function assertMay(request: ConsoleRequest, scope: Scope): void {
-  if (!may(request, scope))
-    throw new RegistryError('forbidden', `This needs the scope ${scope}, which you do not have here.`);
+  if (!may(request, scope)) throw forbidden(`This needs the scope ${scope}, which you do not have here.`);
 }
 
 /** Whether the person may publish something in the organization, be it only under some names. */

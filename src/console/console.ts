@@ -1,7 +1,7 @@
 import { Router, type Request, type Response } from 'express';
 import { grantsIn, organizationsOf } from '../model/access.ts';
 import { isResourceType, isSlug } from '../model/address.ts';
-import { RegistryError } from '../model/errors.ts';
+import { forbidden } from '../model/errors.ts';
 import { sessionOf } from '../server/authenticate.ts';
 import { readForm } from '../server/body/read-body.ts';
 import { assertOwnPage, isCrossSite } from '../server/login/same-site.ts';
@@ -163,8 +163,7 @@ export function createConsole(given: Console): Router {
 
   /** The session has ended: does nothing, and keeps what was typed. */
   async function keepTyped(http: Request, response: Response): Promise<void> {
-    if (isCrossSite(http, site.url))
-      throw new RegistryError('forbidden', 'Forms are accepted only from this registry.');
+    if (isCrossSite(http, site.url)) throw forbidden('Forms are accepted only from this registry.');
     const form = await readForm(http, response, plainBodyBytes);
     const typed = Object.entries(await typedIn(form)).flatMap(([name, values]) =>
       name === 'token' || name === 'once' || name === 'do'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parse, stringify } from 'yaml';
-import { RegistryError } from '../model/errors.ts';
+import { type RegistryError, malformed } from '../model/errors.ts';
 import type { Field, Typed } from '../server/v1/described-field.ts';
 
 /** A field as its template shows it. */
@@ -36,7 +36,7 @@ export function readYaml(text: string, name: string): unknown {
   } catch (error) {
     const [detail] = (error as Error).message.split(/:?\n/);
     const errors = [{ pointer: name, detail: `is no YAML: ${detail}` }];
-    throw new RegistryError('malformed', `What was typed is no YAML: ${detail}`, { extra: { errors } });
+    throw malformed(`What was typed is no YAML: ${detail}`, { extra: { errors } });
   }
 }
 

@@ -1,5 +1,5 @@
 import { countText } from '../model/problem.ts';
-import { RegistryError } from '../model/errors.ts';
+import { forbidden } from '../model/errors.ts';
 import type { FormPage } from './form-page.ts';
 import type { Field } from '../server/v1/described-field.ts';
 import { firstOf } from './fields.ts';
@@ -37,7 +37,7 @@ export const replayPage: FormPage = {
   path: '/:type/:slug/replay',
   async open(request) {
     await perform({ ...request, type: 'rulesets' }, 'get{one}');
-    if (!may(request, 'publish')) throw new RegistryError('forbidden', 'Only who may publish the ruleset may do this.');
+    if (!may(request, 'publish')) throw forbidden('Only who may publish the ruleset may do this.');
     return {};
   },
   fields: fieldsFor,

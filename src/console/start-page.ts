@@ -1,6 +1,6 @@
 import { formatPrincipal, isAllowed, partOf } from '../model/access.ts';
 import { isResourceType, isSlug, resourceTypes, slugFrom, type ResourceType } from '../model/address.ts';
-import { RegistryError } from '../model/errors.ts';
+import { type RegistryError, tooLarge, forbidden, malformed, conflict } from '../model/errors.ts';
 import { types } from '../model/kinds.ts';
 import { showReport } from '../registry/gate/show-report.ts';
 import { organizationsFor } from '../registry/maintenance/organizations.ts';
@@ -99,7 +99,7 @@ export const startPage: FormPage = {
     }
     const result = await run(request, typed, chosen, false);
     if (result.outcome !== 'published' && result.outcome !== 'unchanged') {
-      throw new RegistryError('conflict', 'Somebody else published it at the same moment. Try again.');
+      throw conflict('Somebody else published it at the same moment. Try again.');
     }
     const params = { type: chosen.type, slug, version: result.version.label };
     return here({ ...request, org: chosen.org, params }, publishedPage.path);
@@ -126,7 +126,7 @@ function notSlug(what: string, given: string): string {
 }
 
 function invalid(field: string, message: string): RegistryError {
-  return new RegistryError('malformed', message, { extra: { field } });
+  return malformed(message, { extra: { field } });
 }
 
 /** The result of publishing: as the chosen kind, or as the first that fits the document. */
@@ -173,12 +173,12 @@ async function run(
     if (!isNamed && partOf(principal, org, 'publish')?.length) {
       throw invalid('/slug', 'Name it: you may publish only some names.');
     }
-    throw new RegistryError('forbidden', `You may not publish ${isNamed ? `@${org}/${type}/${slug}` : `in @${org}`}.`);
+    throw forbidden(`You may not publish ${isNamed ? `@${org}/${type}/${slug}` : `in @${org}`}.`);
   }
   const bytes = Buffer.from(text);
   const { fileBytes } = registry.config.limits;
   if (bytes.byteLength > fileBytes) {
-    throw new RegistryError('too_large', `The document exceeds the limit of ${fileBytes} bytes.`);
+    throw tooLarge(`The document exceeds the limit of ${fileBytes} bytes.`);
   }
   const entry = /^\s*[{[]/.test(text.slice(0, 65_536)) ? 'document.json' : 'document.yaml';
   return publish(registry, {

@@ -1,5 +1,5 @@
 import { dueAt } from '../scheduling/waiting.ts';
-import { RegistryError } from '../model/errors.ts';
+import { notFound } from '../model/errors.ts';
 import {
   type Event,
   deliveryRef,
@@ -134,7 +134,7 @@ export async function redeliver(
 ): Promise<Generation<Delivery>> {
   const now = registry.now();
   const generation = await registry.refs.update<Delivery>(deliveryRef(org, webhook, event), (current) => {
-    if (current === null) throw new RegistryError('not_found', 'There is no such delivery.');
+    if (current === null) throw notFound('There is no such delivery.');
     const { value } = current;
     // It is being tried right now, which is what the caller wants.
     if (value.claim !== null && dueAt(value.claim.until, now.getTime(), lease) > now.getTime()) return null;

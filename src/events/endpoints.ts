@@ -12,7 +12,7 @@ import { readAudit } from '../registry/audit.ts';
 import { type Registry, newId, type Author } from '../registry/registry.ts';
 import { isAllowed, type Principal } from '../model/access.ts';
 import { envelopeOf, eventId, type Subject } from './events.ts';
-import { invalidMember, RegistryError } from '../model/errors.ts';
+import { invalidMember, notFound, conflict } from '../model/errors.ts';
 import type { Generation } from '../store/records.ts';
 import { updateLive, type Guard } from '../registry/lives.ts';
 import { openSecret, sealSecret } from '../registry/seal.ts';
@@ -81,7 +81,7 @@ export async function createWebhook(
   const created = all.find(({ generation, operation }) => generation === 1 && isSame(operation, author));
   if (created) return withSecret(registry, created);
   if (all.length >= maxEndpoints) {
-    throw new RegistryError('conflict', `The organization already has ${maxEndpoints} endpoints. Delete one first.`);
+    throw conflict(`The organization already has ${maxEndpoints} endpoints. Delete one first.`);
   }
   const at = registry.now().toISOString();
   const { description = '', events = null, resources = null, format = 'cloudevents' } = given;
@@ -103,7 +103,7 @@ export async function createWebhook(
   });
   const change = { ...author, action: 'create webhook' };
   const webhook = await registry.refs.update<Webhook>(webhookRef(org, id), (current) => {
-    if (current !== null) throw new RegistryError('conflict', 'The random id is already used. Try again.');
+    if (current !== null) throw conflict('The random id is already used. Try again.');
     return { value, change };
   });
   return withSecret(registry, webhook!);
@@ -179,7 +179,7 @@ export async function rotateSecret(registry: Registry, org: string, id: string, 
   const fresh = newSecret(registry);
   const now = registry.now().getTime();
   const webhook = await registry.refs.update<Webhook>(webhookRef(org, id), (current) => {
-    if (current === null || current.value.deletedAt !== null) throw new RegistryError('not_found', absent);
+    if (current === null || current.value.deletedAt !== null) throw notFound(absent);
     if (isSame(current.operation, author)) return null;
     const [before] = current.value.secrets;
     const secrets = [fresh, { ...before!, until: new Date(now + rotation).toISOString() }];

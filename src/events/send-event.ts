@@ -16,7 +16,7 @@ import { connect, isIP } from 'node:net';
 import { Webhook as Signer } from 'standardwebhooks';
 import { readProxies } from '../config/environment.ts';
 import { proxyFor, type Proxies } from '../model/proxy.ts';
-import { isRegistryError, RegistryError } from '../model/errors.ts';
+import { isRegistryError, unreachable, forbidden } from '../model/errors.ts';
 import { isPublicAddress, lookup, lookupAmong, type Lookup } from '../source/location.ts';
 import { beginAttempt } from './delivery.ts';
 import { hostOf, readEndpointUrl, secretsAt, wholeUrl } from './endpoints.ts';
@@ -257,19 +257,15 @@ async function resolveEndpoint(
   signal: AbortSignal,
 ): Promise<Target> {
   const read = readEndpointUrl(registry, text);
-  if ('fault' in read) throw new RegistryError('forbidden', `The endpoint's URL ${read.fault}.`);
+  if ('fault' in read) throw forbidden(`The endpoint's URL ${read.fault}.`);
   const { url } = read;
   const host = hostOf(url);
   // A proxy may know names that this machine does not. Those that it knows are checked all the same.
   const resolve = () => (proxy === null ? find(host) : find(host).catch(() => []));
   const addresses = isIP(host) ? [host] : await untilAborted(resolve(), signal);
-  if (addresses.length === 0 && proxy === null)
-    throw new RegistryError('unreachable', `There is no host named ${host}.`);
+  if (addresses.length === 0 && proxy === null) throw unreachable(`There is no host named ${host}.`);
   if (!registry.config.webhooks.allowPrivateAddresses && !addresses.every(isPublicAddress)) {
-    throw new RegistryError(
-      'forbidden',
-      `${host} has a private network address. Events are not sent to private networks.`,
-    );
+    throw forbidden(`${host} has a private network address. Events are not sent to private networks.`);
   }
   return { url, addresses, proxy };
 }
@@ -303,8 +299,7 @@ function post(
     };
     const send = url.protocol === 'http:' ? requestPlain : request;
     // Covers responses without a status: 101, or a connection closed without a response.
-    const closed = () =>
-      settle(new RegistryError('unreachable', 'The endpoint closed the connection without an answer.'));
+    const closed = () => settle(unreachable('The endpoint closed the connection without an answer.'));
     send(url, options, answered).on('error', settle).on('close', closed).end(body);
   });
 }

@@ -1,4 +1,4 @@
-import { RegistryError } from '../model/errors.ts';
+import { notFound } from '../model/errors.ts';
 import { deleteWatch, addressOf, type PersonsWatch } from '../registry/keys/watches.ts';
 import type { Registry } from '../registry/registry.ts';
 import { openValue, sealValue } from '../registry/seal.ts';
@@ -24,7 +24,7 @@ export function unsubscribePath(registry: Registry, actor: string, id: string): 
 /** Ends the watch of such a path. One that has ended stays so. Throws `not_found` for a token that is none. */
 export async function unsubscribe(registry: Registry, token: string, origin: string | null): Promise<void> {
   const opened = openValue(registry, purpose, token) as { actor: string; id: string } | undefined;
-  if (opened === undefined) throw new RegistryError('not_found', 'This link is not valid. Use the one in the mail.');
+  if (opened === undefined) throw notFound('This link is not valid. Use the one in the mail.');
   const { actor, id } = opened;
   await deleteWatch(registry, actor, id, { actor, origin }, { isRepeatable: true });
 }

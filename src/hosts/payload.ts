@@ -1,4 +1,4 @@
-import { RegistryError, malformed } from '../model/errors.ts';
+import { type RegistryError, malformed, tooLarge } from '../model/errors.ts';
 import type { Delivery, Pull } from './host.ts';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -71,7 +71,7 @@ export function readEvent({ headers }: Delivery, ...fields: string[]): string {
 export function readPayload(body: Uint8Array): object {
   let marks = 0;
   for (const byte of body) if (byte === 0x2c || byte === 0x5b || byte === 0x7b) marks++;
-  if (marks > maxMarks) throw new RegistryError('too_large', 'The payload has too many values.');
+  if (marks > maxMarks) throw tooLarge('The payload has too many values.');
   const payload = parse(body);
   if (typeof payload !== 'object' || payload === null || Array.isArray(payload))
     throw malformedPayload('it is not a JSON object');

@@ -64,6 +64,12 @@ export const conflict = ofKind('conflict');
 export const refused = ofKind('refused');
 export const unreachable = ofKind('unreachable');
 export const unavailable = ofKind('unavailable');
+export const notAcceptable = ofKind('not_acceptable');
+export const rateLimited = ofKind('rate_limited');
+export const gone = ofKind('gone');
+export const quotaExceeded = ofKind('quota_exceeded');
+export const unauthenticated = ofKind('unauthenticated');
+export const tooLarge = ofKind('too_large');
 
 /** The error for one member of a body. `detail`: the rest of a sentence that begins with its pointer, without a period. */
 export function invalidMember(pointer: string, detail: string, errors = [{ pointer, detail }]): RegistryError {

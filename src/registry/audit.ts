@@ -1,7 +1,7 @@
 import { isAllowed, type Principal, rightsRef } from '../model/access.ts';
 import { formatCoordinate, type ResourceType } from '../model/address.ts';
 import { approvalsRef, parseApprovalsRef } from '../model/approval.ts';
-import { RegistryError } from '../model/errors.ts';
+import { gone } from '../model/errors.ts';
 import { keyRef } from '../model/key.ts';
 import { parseOrganizationRef } from '../model/gate.ts';
 import type { ToldChanges } from '../model/comparison.ts';
@@ -219,8 +219,7 @@ async function changesOf(
   await registry.refs.refresh(`resources/${org}/`);
   const newest = await read();
   if (isIn(newest)) return newest;
-  throw new RegistryError(
-    'gone',
+  throw gone(
     'This registry does not have the changes before this cursor any more: it was restored to an earlier state. Start again without a cursor.',
   );
 }

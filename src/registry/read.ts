@@ -2,7 +2,7 @@ import type { Principal } from '../model/access.ts';
 import { formatCoordinate, type Coordinate, type Selector } from '../model/address.ts';
 import { imageLayers, type ArtifactConfig, type Descriptor, type Manifest } from '../model/artifact.ts';
 import type { Digest } from '../model/digest.ts';
-import { insteadOf, RegistryError } from '../model/errors.ts';
+import { insteadOf, gone } from '../model/errors.ts';
 import type { Report } from '../model/problem.ts';
 import { selectVersion, type Resource, type Version } from '../model/resource.ts';
 import { readReadable } from './readable.ts';
@@ -41,7 +41,7 @@ export async function grantRead(
   if (readable === null) return null;
   const { value: resource, generation } = readable;
   if (resource.deletedAt !== null) {
-    throw new RegistryError('gone', `${formatCoordinate(coordinate)} was deleted. Its name is never used again.`);
+    throw gone(`${formatCoordinate(coordinate)} was deleted. Its name is never used again.`);
   }
   return { resource, generation } as unknown as Granted;
 }
@@ -55,7 +55,7 @@ export function grantVersion(granted: Granted, selector: Selector): { granted: G
   if (selected === null) return null;
   const { version, exact } = selected;
   if (version.status.state === 'withdrawn') {
-    throw new RegistryError('gone', `Version ${version.label} was withdrawn: ${version.status.reason}`);
+    throw gone(`Version ${version.label} was withdrawn: ${version.status.reason}`);
   }
   return { granted: { ...granted, version }, exact };
 }

@@ -1,4 +1,4 @@
-import { RegistryError } from '../model/errors.ts';
+import { type RegistryError, rateLimited, unavailable } from '../model/errors.ts';
 
 /** Whose work it is, and how long it may wait for a slot. */
 export interface Claim {
@@ -178,8 +178,8 @@ export function createFairQueue(places: number, now: () => number = () => perfor
 /** `isOwn`: whether it waited for other work of the same owner. */
 function tooLong(isOwn: boolean): RegistryError {
   return isOwn
-    ? new RegistryError('rate_limited', 'Your organization has too much work waiting. Try again later.', { retryAfter })
-    : new RegistryError('unavailable', 'The registry has too much work waiting. Try again later.', { retryAfter });
+    ? rateLimited('Your organization has too much work waiting. Try again later.', { retryAfter })
+    : unavailable('The registry has too much work waiting. Try again later.', { retryAfter });
 }
 
 /** From this size a document is expected to be long work, in bytes of its JSON, half as much again as a file of YAML. */

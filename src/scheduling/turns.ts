@@ -1,4 +1,4 @@
-import { RegistryError } from '../model/errors.ts';
+import { rateLimited } from '../model/errors.ts';
 import { createQueues } from './places.ts';
 import { setImmediate as othersTurn } from 'node:timers/promises';
 
@@ -22,7 +22,7 @@ export function createTurns() {
       const waiting = queues.waiting(org);
       if (waiting < maxWaiting) return queues.add(org, work);
       const message = `Your organization has ${waiting} documents waiting to be published. Send fewer at once.`;
-      throw new RegistryError('rate_limited', message, { retryAfter });
+      throw rateLimited(message, { retryAfter });
     },
   };
 }

@@ -1,4 +1,4 @@
-import { RegistryError } from '../model/errors.ts';
+import { rateLimited } from '../model/errors.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { IncomingMessage } from 'node:http';
 import { ipKeyGenerator } from 'express-rate-limit';
@@ -75,7 +75,7 @@ export function limitAddresses(
   return (request, show) => {
     const left = leftOf(limit, count(limitedName(request, config.proxies)));
     show?.(left);
-    if (left.remaining < 0) throw new RegistryError('rate_limited', message, { retryAfter: left.seconds });
+    if (left.remaining < 0) throw rateLimited(message, { retryAfter: left.seconds });
   };
 }
 

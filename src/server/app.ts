@@ -1,7 +1,7 @@
 import { type IncomingMessage, type RequestListener, Agent, createServer, request as send } from 'node:http';
 import { inspect } from 'node:util';
 import express, { type ErrorRequestHandler, type Express, type IRouter, type Request, type Response } from 'express';
-import { RegistryError } from '../model/errors.ts';
+import { notFound, malformed } from '../model/errors.ts';
 import type { Log, Registry } from '../registry/registry.ts';
 import { createSearch } from '../search/search.ts';
 import { createSite, type Site, type Answered, type Answers, type PageRequest } from '../site/site.ts';
@@ -59,14 +59,14 @@ export function createApp(given: ServerContext): App {
 
   function choose(request: IncomingMessage): Face {
     const target = readTarget(request.url!);
-    if (target === null) throw new RegistryError('malformed', noTarget);
+    if (target === null) throw malformed(noTarget);
     const name = siteAt && siteAt(hostOf(request));
     if (name) {
       request.url = target;
       return ownHost(name);
     }
     const below = belowBase(target, base);
-    if (below === null) throw new RegistryError('not_found', notBelow(base));
+    if (below === null) throw notFound(notBelow(base));
     request.url = below;
     if (isOci(below)) return oci;
     return isRead(below) ? read : everythingElse;

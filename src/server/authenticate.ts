@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { anonymous, type Principal } from '../model/access.ts';
-import { RegistryError } from '../model/errors.ts';
+import { unauthenticated } from '../model/errors.ts';
 import { authenticateKey, hashOfKey, knownPrincipal, noteKeyUse } from '../registry/keys/keys.ts';
 import type { Registry } from '../registry/registry.ts';
 import { limitAddresses } from './allowance.ts';
@@ -47,7 +47,7 @@ export function createAuthenticate(context: Pick<ServerContext, 'registry' | 'lo
       return principal;
     }
     countFailure(request);
-    throw new RegistryError('unauthenticated', 'The credential is invalid. Check the key, or sign in again.');
+    throw unauthenticated('The credential is invalid. Check the key, or sign in again.');
   }
 
   // A hook's route decides by signature or secret alone. Azure DevOps sends the secret where others

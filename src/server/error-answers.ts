@@ -1,5 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { isRegistryError, RegistryError, type ErrorCode } from '../model/errors.ts';
+import {
+  isRegistryError,
+  type RegistryError,
+  type ErrorCode,
+  notFound,
+  malformed,
+  unavailable,
+} from '../model/errors.ts';
 import type { Selector } from '../model/address.ts';
 import { isPublished, nameOf, type Resource } from '../model/resource.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -20,10 +27,9 @@ import { requestIdOf } from './request.ts';
  */
 export function asRefusal(error: unknown): RegistryError | null {
   if (isRegistryError(error)) return error;
-  if (lacksDescriptors(error))
-    return new RegistryError('unavailable', outOfDescriptors, { retryAfter: 1, cause: error });
+  if (lacksDescriptors(error)) return unavailable(outOfDescriptors, { retryAfter: 1, cause: error });
   // Of a parameter in the path.
-  return error instanceof URIError ? new RegistryError('malformed', badEncoding) : null;
+  return error instanceof URIError ? malformed(badEncoding) : null;
 }
 
 const badEncoding = 'The URL contains an invalid percent-encoding.';
@@ -42,7 +48,7 @@ export const nothingHere =
 
 /** The error for everything that is absent or private. */
 export function absent(): RegistryError {
-  return new RegistryError('not_found', nothingHere);
+  return notFound(nothingHere);
 }
 
 /** The value. Throws `not_found` where there is none. */
@@ -65,7 +71,7 @@ export function explainAbsence(resource: Resource, selector: Selector): string {
 /** The version that a selector means. Throws `not_found`, and says why there is none. */
 export function grantSelected(granted: Granted, selector: Selector): GrantedVersion {
   const selected = grantVersion(granted, selector);
-  if (selected === null) throw new RegistryError('not_found', explainAbsence(granted.resource, selector));
+  if (selected === null) throw notFound(explainAbsence(granted.resource, selector));
   return selected.granted;
 }
 
@@ -164,7 +170,7 @@ export function retryFields(refusal: RegistryError | null): Fields {
 /** Tells people who are signed in neither to sign in nor to send a key. */
 function forPerson(refusal: RegistryError | null): RegistryError | null {
   if (refusal?.code !== 'not_found' || refusal.message !== nothingHere) return refusal;
-  return new RegistryError('not_found', 'Nothing exists here, or you have no access.');
+  return notFound('Nothing exists here, or you have no access.');
 }
 
 /** Logs an error in full if the server is to blame for it. A server that is not ready or overloaded takes one line. */

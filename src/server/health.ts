@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import type { IRouter, Request } from 'express';
 import { isAllowed } from '../model/access.ts';
-import { RegistryError } from '../model/errors.ts';
+import { unavailable } from '../model/errors.ts';
 import { publicLogDamages } from '../registry/transparency/public-log.ts';
 import { shareWalk } from '../scheduling/turns.ts';
 import { principalOf } from './authenticate.ts';
@@ -33,7 +33,7 @@ export function addHealth(app: IRouter, { isReady, registry }: Pick<ServerContex
     response.set('Cache-Control', 'no-store').json({ status: 'ok' });
   });
   app.get('/readyz', async (request, response) => {
-    if (!isReady()) throw new RegistryError('unavailable', 'Not ready.', { retryAfter: 1 });
+    if (!isReady()) throw unavailable('Not ready.', { retryAfter: 1 });
     // Fails if the process has no file descriptors left.
     await (await open(devNull)).close();
     await storeIsWell();

@@ -7,7 +7,7 @@ import {
   type IncomingMessage,
 } from 'node:http';
 import { type Socket, Server as NetServer, type AddressInfo } from 'node:net';
-import { RegistryError } from '../model/errors.ts';
+import { unavailable } from '../model/errors.ts';
 import type { Metrics } from './observe.ts';
 import { answerEarly, type AnswerEarly } from './fast-path.ts';
 import { inspect } from 'node:util';
@@ -204,7 +204,7 @@ const reasons = new Map([
 
 function explain(error: NodeJS.ErrnoException, host: string, port: number): Error {
   const reason = reasons.get(error.code ?? '') ?? error.message;
-  return new RegistryError('unavailable', `Cannot listen on ${host} port ${port}: ${reason}.`, { cause: error });
+  return unavailable(`Cannot listen on ${host} port ${port}: ${reason}.`, { cause: error });
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import { ipKeyGenerator } from 'express-rate-limit';
-import { RegistryError } from '../model/errors.ts';
+import { rateLimited } from '../model/errors.ts';
 import { principalOf } from './authenticate.ts';
 import { createCount, leftOf, limitAddresses, type Left } from './allowance.ts';
 import type { ServerContext } from './server-context.ts';
@@ -39,7 +39,7 @@ export function createRateLimit(
 }
 
 function assertLeft({ remaining, seconds }: Left, what: string): void {
-  if (remaining < 0) throw new RegistryError('rate_limited', `${what}: wait ${seconds} s.`, { retryAfter: seconds });
+  if (remaining < 0) throw rateLimited(`${what}: wait ${seconds} s.`, { retryAfter: seconds });
 }
 
 /** Headers: draft-ietf-httpapi-ratelimit-headers. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { RegistryError } from '../model/errors.ts';
+import { malformed } from '../model/errors.ts';
 
 const ids = new WeakMap<IncomingMessage, string>();
 
@@ -27,7 +27,7 @@ export function routeNameOf(request: IncomingMessage): string | null {
 /** A signal that aborts when the client disconnects. */
 export function untilClosed(response: ServerResponse): AbortSignal {
   const closed = new AbortController();
-  response.once('close', () => closed.abort(new RegistryError('malformed', 'The client closed the connection.')));
+  response.once('close', () => closed.abort(malformed('The client closed the connection.')));
   return closed.signal;
 }
 

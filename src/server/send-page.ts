@@ -18,7 +18,7 @@ import type { Sent } from './fast-path.ts';
 import { evaluateConditions, keyFields, varyOf, type Audience } from './read/caching.ts';
 import { pageHeaders, flattenFields, type Fields, assetHeaders } from './headers.ts';
 import { chooseCoding, splitTarget } from './read/read-request.ts';
-import { RegistryError } from '../model/errors.ts';
+import { RegistryError, notAcceptable } from '../model/errors.ts';
 import type { IRouter } from 'express';
 import type { Site } from '../site/site.ts';
 import { orAbsent } from './error-answers.ts';
@@ -169,8 +169,7 @@ export async function sendPage(
   { status = 200, mediaType = 'text/html; charset=utf-8', headers, keep }: PageOptions,
 ): Promise<void> {
   const coding = chooseCoding(request.headers['accept-encoding']);
-  if (coding === null)
-    throw new RegistryError('not_acceptable', 'No available content coding matches Accept-Encoding.');
+  if (coding === null) throw notAcceptable('No available content coding matches Accept-Encoding.');
   const etag = `"${page.digest}${coding === 'identity' ? '' : `-${coding}`}"`;
   const common = status === 200 ? { ETag: etag, ...headers } : headers;
   const outcome = status === 200 ? evaluateConditions(request.headers, etag) : 'proceed';

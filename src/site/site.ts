@@ -2,7 +2,7 @@ import { readFileSync, existsSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { OrganizationConfig } from '../config/organization-config.ts';
-import { RegistryError } from '../model/errors.ts';
+import { malformed } from '../model/errors.ts';
 import { contrastOf, inkOn, leastContrast, mixed } from '../sites/model/theme.ts';
 import type { AnswerCache } from '../registry/answer-cache.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -60,8 +60,7 @@ function assertReadable(org: string, scheme: string, color: string, ground: stri
   const contrast = contrastOf(color, ground);
   if (contrast >= leastContrast) return;
   const than = scheme === 'light' ? 'darker' : 'lighter';
-  throw new RegistryError(
-    'malformed',
+  throw malformed(
     `organizations.${org}.accent.${scheme}: ${color} has a contrast of ${contrast.toFixed(1)} with the ground ${ground}; text needs ${leastContrast}. Choose a ${than} color.`,
   );
 }
@@ -71,7 +70,7 @@ function washOf(color: string, scheme: 'light' | 'dark'): string {
 }
 
 function readLogo(org: string, path: string): Uint8Array {
-  const fault = (why: string) => new RegistryError('malformed', `organizations.${org}.logo: ${path} ${why}`);
+  const fault = (why: string) => malformed(`organizations.${org}.logo: ${path} ${why}`);
   let bytes: Uint8Array;
   try {
     bytes = readFileSync(path);

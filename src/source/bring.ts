@@ -1,4 +1,4 @@
-import { isRegistryError, unreachable, RegistryError, refused } from '../model/errors.ts';
+import { isRegistryError, unreachable, refused, tooLarge } from '../model/errors.ts';
 import { readHistory, readWriters } from './history.ts';
 import type { Mirror, FetchTarget } from './mirror-repository.ts';
 import type { CommitPerson } from './snapshot.ts';
@@ -100,10 +100,7 @@ export async function bringHistory(
   );
   if (history.length === 0) throw refused(`${target.commit} in ${repository} is not a commit.`);
   if (history.length > max) {
-    throw new RegistryError(
-      'too_large',
-      `${repository} has more than ${max} commits up to ${target.commit}, which is the limit.`,
-    );
+    throw tooLarge(`${repository} has more than ${max} commits up to ${target.commit}, which is the limit.`);
   }
   return history;
 }

@@ -2,7 +2,7 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ignoring, RegistryError, unavailable, unreachable } from '../model/errors.ts';
+import { ignoring, type RegistryError, unavailable, unreachable, tooLarge } from '../model/errors.ts';
 import { untilAborted, within } from '../scheduling/waiting.ts';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ export async function runGit(command: GitCommand): Promise<GitResult> {
   signal.throwIfAborted();
   const child = startGit(args, command);
   const ended = once(child, 'close') as Promise<[code: number | null]>;
-  const onFlood = () => flood.abort(new RegistryError('too_large', `git printed more than ${outputBytes} bytes.`));
+  const onFlood = () => flood.abort(tooLarge(`git printed more than ${outputBytes} bytes.`));
   const stdout = collect(child.stdout, outputBytes, onFlood);
   const stderr = collect(child.stderr, outputBytes, onFlood);
   // Git itself reports an input that ends early.

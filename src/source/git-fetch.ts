@@ -1,5 +1,5 @@
 import { isUnadvertised, runGit, type GitResult } from './command.ts';
-import { RegistryError } from '../model/errors.ts';
+import { tooLarge } from '../model/errors.ts';
 import type { ReadOptions } from './git-objects.ts';
 import { packBytes } from './scratch.ts';
 import type { Transport } from './transport.ts';
@@ -85,7 +85,8 @@ async function withinLimit(
   const over = new AbortController();
   async function check(): Promise<void> {
     const sizes = await Promise.all([repository, ...counted].map(packBytes));
-    if (sizes.reduce((sum, size) => sum + size, 0) > sizeLimit) over.abort(tooLarge(url, sizeLimit));
+    if (sizes.reduce((sum, size) => sum + size, 0) > sizeLimit)
+      over.abort(tooLarge(`${url} has more than ${Math.ceil(sizeLimit / 2 ** 20)} MiB to fetch, which is the limit.`));
   }
   // If the size cannot be measured, the fetch is stopped, since the limit cannot be enforced.
   const timer = setInterval(() => {
@@ -99,9 +100,4 @@ async function withinLimit(
   } finally {
     clearInterval(timer);
   }
-}
-
-function tooLarge(url: string, limit: number): RegistryError {
-  const megabytes = Math.ceil(limit / 2 ** 20);
-  return new RegistryError('too_large', `${url} has more than ${megabytes} MiB to fetch, which is the limit.`);
 }

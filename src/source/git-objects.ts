@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { RegistryError } from '../model/errors.ts';
+import { tooLarge } from '../model/errors.ts';
 import { untilAborted } from '../scheduling/waiting.ts';
 import { startGit, runGit } from './command.ts';
 import { readdir } from 'node:fs/promises';
@@ -88,7 +88,7 @@ function startObjectProcess(at: { folder: string; searchPath: string }, onEnd: (
       if (digits === undefined) continue;
       const size = Number(digits);
       if (wants === 'contents' && size > maxBytes)
-        throw new RegistryError('too_large', `Object ${id} of the repository has ${size} bytes, which is too large.`);
+        throw tooLarge(`Object ${id} of the repository has ${size} bytes, which is too large.`);
       const bytes = wants === 'contents' ? await output.bytes(size + 1) : null;
       objects.push({ id, type, size, bytes: bytes && bytes.subarray(0, size) });
     }

@@ -3,7 +3,7 @@ import { decodeName, parseSeconds, personFrom, parseParents } from './git-format
 import { isPlainPath } from './git-names.ts';
 import type { CommitPerson } from './snapshot.ts';
 import type { HistoryCommit, Ancestry } from './source.ts';
-import { isRegistryError, RegistryError } from '../model/errors.ts';
+import { isRegistryError, tooLarge } from '../model/errors.ts';
 import { fetchInto } from './git-fetch.ts';
 import { hasCommit } from './git-objects.ts';
 import { cutOff, notProvided, type Mirror, type MirrorOptions, type FetchTarget } from './mirror-repository.ts';
@@ -89,7 +89,7 @@ async function withFormer(
 ): Promise<ReadonlySet<string> | null> {
   const all = new Set(paths);
   for (let moves = 0; all.size > 0; moves++) {
-    if (moves > maxMoves) throw new RegistryError('too_large', `Documents moved more than ${maxMoves} times.`);
+    if (moves > maxMoves) throw tooLarge(`Documents moved more than ${maxMoves} times.`);
     const before = all.size;
     const { ok, stdout } = await log(all);
     if (!ok) return null;

@@ -1,6 +1,6 @@
 import { problemAtFile } from '../model/problem.ts';
 import type { SnapshotFile, SnapshotEntry } from './snapshot.ts';
-import { RegistryError } from '../model/errors.ts';
+import { tooLarge } from '../model/errors.ts';
 import { isPlainPath, nearestName } from './git-names.ts';
 import type { TreeEntry } from './git-format.ts';
 
@@ -76,7 +76,7 @@ export async function listEntries(root: string, list: ListTree, limit: number): 
   async function walk(tree: string, prefix: string): Promise<void> {
     for (const { name, kind, id } of await list(tree)) {
       if (++count > limit) {
-        throw new RegistryError('too_large', `The tree has more than ${limit} entries, which is the limit.`);
+        throw tooLarge(`The tree has more than ${limit} entries, which is the limit.`);
       }
       const path = prefix + name;
       if (kind === 'folder') await walk(id, `${path}/`);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { RegistryError, onRefusal } from '../model/errors.ts';
+import { onRefusal, tooLarge } from '../model/errors.ts';
 import { bringBlobs, bringHistory, type Bringing, mending } from './bring.ts';
 import { runGit, type GitResult } from './command.ts';
 import type { SnapshotLimits } from './commit-snapshot.ts';
@@ -121,7 +121,7 @@ export async function mergeCommits(
       for (const { files } of [sides.ours, sides.theirs]) for (const blob of files.values()) fresh.delete(blob);
       const contents = await objects.read([...fresh], at);
       if ([...contents.values()].reduce((sum, { length }) => sum + length, 0) > maxMergedBytes)
-        throw new RegistryError('too_large', `${repository} has files that are too large to be merged.`);
+        throw tooLarge(`${repository} has files that are too large to be merged.`);
       const tree = { root: merged.tree, list, entries, contents, fileBytes: limits.fileBytes };
       const [mine, other] = [sides.ours.snapshot, sides.theirs.snapshot];
       return { outcome: 'merged', snapshot: await createMergedSnapshot({ ours: mine, theirs: other, ...tree }) };

@@ -14,7 +14,7 @@ import {
   type EnumVerdict,
   type Verdict,
 } from '../../model/comparison.ts';
-import { notFound, RegistryError, refused } from '../../model/errors.ts';
+import { notFound, refused, gone } from '../../model/errors.ts';
 import { selectVersion, type Resource, type Version } from '../../model/resource.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { openFolder } from '../../source/folder.ts';
@@ -165,7 +165,7 @@ async function publishedDocument(registry: Registry, name: string): Promise<Name
   const version = resource && selectVersion(resource, selector)?.version;
   const advice = '--registry <url> asks a registry.';
   if (!resource || !version) throw notFound(`There is no version ${name} in the data folder. ${advice}`);
-  if (version.status.state === 'withdrawn') throw new RegistryError('gone', `${name} was withdrawn.`);
+  if (version.status.state === 'withdrawn') throw gone(`${name} was withdrawn.`);
   const document = await readPublished(registry, version);
   return { document, name: withVersion(name, version.label), published: { resource, version } };
 }

@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { RegistryError, malformed, notFound, unreachable } from '../../model/errors.ts';
+import { RegistryError, malformed, notFound, unreachable, tooLarge } from '../../model/errors.ts';
 import { requireCoordinate } from '../command-context.ts';
 import { keyFor, refuseUnreachable, requireRegistry } from '../registry-client.ts';
 import { createUpload } from '../../source/upload.ts';
@@ -59,18 +59,18 @@ function alone(bytes: Buffer): { snapshot: Snapshot; entry: string } {
 /** Opens a file with its folder (`openFolder`), or standard input for `-`. Throws `too_large`, and what `openFolder` does. */
 export async function openDocument(file: string, limits: FolderLimits): ReturnType<typeof openFolder> {
   if (file !== '-') return openFolder(file, limits);
-  const bytes = await readAtMost(process.stdin, limits.fileBytes, () => tooLarge('Standard input', limits.fileBytes));
+  const bytes = await readAtMost(process.stdin, limits.fileBytes, () => moreThan('Standard input', limits.fileBytes));
   return { ...alone(bytes), root: realpathSync('.'), isRepository: true };
 }
 
 /** Reads a body of at most `limit` bytes. Rejects with `too_large`, or `unreachable` if it is cut. */
 export async function readAnswerBody(response: Response, limit: number, name: string): Promise<Buffer> {
-  return readAtMost(response.body ?? [], limit, () => tooLarge(name, limit)).catch((cause: unknown) => {
+  return readAtMost(response.body ?? [], limit, () => moreThan(name, limit)).catch((cause: unknown) => {
     if (cause instanceof RegistryError) throw cause;
     throw unreachable(`${name} could not be read to its end.`, { cause });
   });
 }
 
-function tooLarge(name: string, limit: number): RegistryError {
-  return new RegistryError('too_large', `${name} has more than ${limit} bytes.`);
+function moreThan(name: string, limit: number): RegistryError {
+  return tooLarge(`${name} has more than ${limit} bytes.`);
 }

@@ -10,7 +10,15 @@ import {
 } from '../../model/address.ts';
 import { codingAnnotation, formatAnnotation, type Descriptor } from '../../model/artifact.ts';
 import { digestOf, hexOf, isDigest, type Digest } from '../../model/digest.ts';
-import { insteadOf, unreachable, notFound, RegistryError, refused } from '../../model/errors.ts';
+import {
+  insteadOf,
+  unreachable,
+  notFound,
+  type RegistryError,
+  refused,
+  unauthenticated,
+  gone,
+} from '../../model/errors.ts';
 import { parseJson } from '../../model/json.ts';
 import { compareSemanticVersions, isLabel, readerOf } from '../../model/label.ts';
 import type { LockedContract } from '../../model/lock.ts';
@@ -92,9 +100,9 @@ export function openContractSource(url: string, trusted: string | undefined) {
     const detail = typeof body?.detail === 'string' ? ` ${body.detail}` : '';
     const { status } = response;
     if (status === 404) return null;
-    if (status === 410) throw new RegistryError('gone', `${url}${path} is gone.${detail}`);
+    if (status === 410) throw gone(`${url}${path} is gone.${detail}`);
     if (status === 401 || status === 403)
-      throw new RegistryError('unauthenticated', `${origin} does not take the key in STELE_KEY.${detail}`);
+      throw unauthenticated(`${origin} does not take the key in STELE_KEY.${detail}`);
     throw unreachable(`${url}${path} returned status ${status}.${detail}`);
   }
 

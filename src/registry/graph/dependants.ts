@@ -14,7 +14,7 @@ import { listOrganizations } from '../maintenance/organizations.ts';
 import { findReadable, mayReadOrganization } from '../readable.ts';
 import type { Registry, Author } from '../registry.ts';
 import { repositoryName, type Repository } from '../../model/connection.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { quotaExceeded } from '../../model/errors.ts';
 
 /** A resource whose latest version refers to another one. */
 interface Dependant {
@@ -102,10 +102,7 @@ export async function reportConsumer(
   const ref = consumerRef(org, name);
   const isNew = (await registry.refs.read<Consumer>(ref)) === null;
   if (isNew && (await Array.fromAsync(registry.refs.list(consumerRef(org, '')))).length >= maxConsumers)
-    throw new RegistryError(
-      'quota_exceeded',
-      `${org} has ${maxConsumers} consumers. Reports expire after ${consumerDays} days.`,
-    );
+    throw quotaExceeded(`${org} has ${maxConsumers} consumers. Reports expire after ${consumerDays} days.`);
   const value: Consumer = { name, contracts, reportedAt: registry.now().toISOString() };
   await registry.refs.update<Consumer>(ref, () => ({ value, change: { actor, origin, action: 'report' } }));
   return value;

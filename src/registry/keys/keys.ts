@@ -1,6 +1,6 @@
 import { providersOf } from '../../config/login-config.ts';
 import { anonymous, cap, type Principal, isResourceGlob, scopes, type Grant } from '../../model/access.ts';
-import { insteadOf, RegistryError, malformed, conflict, notFound } from '../../model/errors.ts';
+import { insteadOf, malformed, conflict, notFound, unauthenticated } from '../../model/errors.ts';
 import type { Reads } from '../../store/log/reads.ts';
 import { type Key, personRef, type Person, formatKey, holderOf, isUsable, keyRef, parseKey } from '../../model/key.ts';
 import { isLater } from '../../model/time.ts';
@@ -35,7 +35,7 @@ async function ownerOf(
   const { signInDays } = login.personalKeys;
   if (isStale(registry, person)) {
     const message = `This key works again when its owner has signed in: the last sign-in was on ${person.signedInAt.slice(0, 10)}, and keys need one every ${signInDays} days. Sign in at ${config.url ?? ''}/login.`;
-    throw new RegistryError('unauthenticated', message);
+    throw unauthenticated(message);
   }
   const granted = Object.entries(await rightsOf(registry, person)).filter(([org]) => only?.includes(org) ?? true);
   const organizations = Object.fromEntries(

@@ -1,5 +1,12 @@
 import { cap, type Grant, type Scope } from '../../model/access.ts';
-import { invalidMember, RegistryError, forbidden, unavailable, notFound } from '../../model/errors.ts';
+import {
+  invalidMember,
+  type RegistryError,
+  forbidden,
+  unavailable,
+  notFound,
+  quotaExceeded,
+} from '../../model/errors.ts';
 import { isUsable, type Key, type Person } from '../../model/key.ts';
 import { createKey } from './keys.ts';
 import { attemptId, type Author, type Registry } from '../registry.ts';
@@ -46,10 +53,7 @@ export async function createPersonalKey(
     (key) => key.id !== made && isUsable(key, registry.expiryTime),
   );
   if (live.length >= maxKeys)
-    throw new RegistryError(
-      'quota_exceeded',
-      `You may have at most ${maxKeys} keys. Revoke those that you do not need.`,
-    );
+    throw quotaExceeded(`You may have at most ${maxKeys} keys. Revoke those that you do not need.`);
   const limited = use === 'feeds' ? { scopes: ['read' as const], use } : { scopes: wanted };
   return createKey(registry, { org: null, person, organizations, name, expiresAt: expires, ...limited }, author);
 }

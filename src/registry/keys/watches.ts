@@ -1,5 +1,5 @@
 import { isResourceGlob } from '../../model/access.ts';
-import { invalidMember, RegistryError, conflict, notFound } from '../../model/errors.ts';
+import { invalidMember, conflict, notFound, quotaExceeded } from '../../model/errors.ts';
 import { personRef, type Person } from '../../model/key.ts';
 import { watchesRef, type Watch, type Watches } from '../../model/event.ts';
 import type { Projection } from '../../store/log/state.ts';
@@ -73,7 +73,7 @@ export async function createWatch(registry: Registry, actor: string, given: NewW
     const watches = current?.value.watches ?? [];
     if (watches.some((each) => each.id === id)) return null;
     if (watches.length >= maxWatches)
-      throw new RegistryError('quota_exceeded', `You may have at most ${maxWatches} watches. Delete one first.`);
+      throw quotaExceeded(`You may have at most ${maxWatches} watches. Delete one first.`);
     return { value: { actor, watches: [...watches, watch] }, change: { ...author, action: 'watch' } };
   });
   return watch;

@@ -1,5 +1,5 @@
 import { organizationIn, quotaNames, type QuotaName, type Quotas } from '../../config/organization-config.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { type RegistryError, quotaExceeded } from '../../model/errors.ts';
 import type { Resource, Version } from '../../model/resource.ts';
 import type { Deployment, DocumentationSite, Draft } from '../../sites/model/documentation-site.ts';
 import type { Projection } from '../../store/log/state.ts';
@@ -96,5 +96,5 @@ const advice: Readonly<Record<QuotaName, string>> = {
 function exceeded(org: string, quota: QuotaName, limit: number): RegistryError {
   const what = quota === 'drafts' ? 'files of sites that were sent' : quota === 'keys' ? 'live keys' : quota;
   const message = `The organization ${org} may have at most ${limit} ${what}. ${advice[quota]} that nobody needs, or ask the operator of the registry for more.`;
-  return new RegistryError('quota_exceeded', message, { extra: { quota, limit } });
+  return quotaExceeded(message, { extra: { quota, limit } });
 }

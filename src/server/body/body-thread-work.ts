@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { isRegistryError, type RegistryError, tooLarge, malformed } from '../../model/errors.ts';
 import type { ThreadAnswer, ThreadWork } from './body-thread.ts';
 import { parseBody } from './json-body.ts';
 
@@ -30,7 +30,7 @@ function outline(bytes: Uint8Array): Uint8Array {
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    throw new RegistryError('malformed', 'The body is not JSON.');
+    throw malformed('The body is not JSON.');
   }
   let values = 0;
   const small = cut(value, 1);
@@ -49,7 +49,7 @@ function outline(bytes: Uint8Array): Uint8Array {
 }
 
 function tooMany(): RegistryError {
-  return new RegistryError('too_large', 'The body has too many values.');
+  return tooLarge('The body has too many values.');
 }
 
 function payloadIn(form: Uint8Array): Uint8Array {

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { RegistryError } from '../../model/errors.ts';
+import { tooLarge, malformed } from '../../model/errors.ts';
 
 const literal = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const escape = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
@@ -32,14 +32,14 @@ export interface ParsedBody {
  * a string, is checked, and not parsed: only the sandbox reads documents. Throws as `parseJson`.
  */
 export function parseBody(bytes: Uint8Array, limits: BodyLimits): ParsedBody {
-  if (!isUtf8(bytes)) throw new RegistryError('malformed', 'The body is not UTF-8.');
+  if (!isUtf8(bytes)) throw malformed('The body is not UTF-8.');
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
   const span = checkJson(text, limits);
   if (span === null) return { value: JSON.parse(text), document: null };
   const written = text.slice(span.from, span.to);
   const { rest } = limits.document!;
   if (bytes.length - Buffer.byteLength(written) > rest)
-    throw new RegistryError('too_large', `The body has more than ${rest} bytes outside the document.`);
+    throw tooLarge(`The body has more than ${rest} bytes outside the document.`);
   const document = written.startsWith('"') ? (JSON.parse(written) as string) : null;
   const standIn = document === null ? '{}' : document === '' ? '""' : '"-"';
   const value: unknown = JSON.parse(text.slice(0, span.from) + standIn + text.slice(span.to));
@@ -67,7 +67,7 @@ function checkJson(text: string, limits: Pick<BodyLimits, 'depth' | 'nodes' | 'd
   function fail(message: string, where = at): never {
     const lines = text.slice(0, where).split('\n');
     const place = `line ${lines.length}, column ${lines.at(-1)!.length + 1}`;
-    throw new RegistryError('malformed', `The body is not valid JSON: ${place}: ${message}`);
+    throw malformed(`The body is not valid JSON: ${place}: ${message}`);
   }
   function take(pattern: RegExp): string | null {
     pattern.lastIndex = at;
@@ -165,7 +165,7 @@ function checkJson(text: string, limits: Pick<BodyLimits, 'depth' | 'nodes' | 'd
 
   function countOne(): void {
     const { nodes = Infinity } = own ?? limits;
-    if (++count > nodes) throw new RegistryError('too_large', `The body has more than ${nodes} values and names.`);
+    if (++count > nodes) throw tooLarge(`The body has more than ${nodes} values and names.`);
   }
 
   function readValue(left: number, isRoot = false): void {

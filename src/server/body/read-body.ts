@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Digest } from '../../model/digest.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { RegistryError, malformed } from '../../model/errors.ts';
 import { parseLarge, smallBytes } from './body-thread.ts';
 import { parseBody, type BodyLimits } from './json-body.ts';
 import { joinPieces, hasBody, readPieces } from './request-body.ts';
@@ -81,8 +81,8 @@ export async function readForm(request: IncomingMessage, response: ServerRespons
   const form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } })
     .formData()
     .catch((error: unknown) => {
-      throw new RegistryError('malformed', 'The form cannot be read.', { cause: error });
+      throw malformed('The form cannot be read.', { cause: error });
     });
-  if ([...form.keys()].length > maxFields) throw new RegistryError('malformed', 'The form has too many fields.');
+  if ([...form.keys()].length > maxFields) throw malformed('The form has too many fields.');
   return form;
 }

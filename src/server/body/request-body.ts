@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { RegistryError } from '../../model/errors.ts';
+import { RegistryError, tooLarge, malformed } from '../../model/errors.ts';
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 
 /** Bytes to copy at once. It takes less than a millisecond. */
@@ -94,7 +94,7 @@ export async function readPieces(
   { limit, inflate, look }: BodyReading,
 ): Promise<Buffer[]> {
   if (!hasBody(request)) return [];
-  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw overLimit(limit);
   const inflater = createInflater(request, inflate);
   if (isAskedToInvite(request)) {
     invited.add(request);
@@ -110,7 +110,7 @@ export async function readPieces(
   let tick: NodeJS.Timeout | undefined;
   try {
     await new Promise<void>((resolve, reject) => {
-      const cut = () => reject(new RegistryError('malformed', tooEarly));
+      const cut = () => reject(malformed(tooEarly));
       let isOver = false;
       const waitForTurn = () => {
         inTurn = 0;
@@ -123,12 +123,9 @@ export async function readPieces(
         if (isOver) return;
         size += piece.length;
         try {
-          if (size > limit) throw tooLarge(limit);
+          if (size > limit) throw overLimit(limit);
           if (size > freeBytes && size > sent * maxInflation)
-            throw new RegistryError(
-              'too_large',
-              `The body decompresses to more than ${maxInflation} times its size. Send it uncompressed.`,
-            );
+            throw tooLarge(`The body decompresses to more than ${maxInflation} times its size. Send it uncompressed.`);
           look?.(piece);
           pieces.push(piece);
           if ((inTurn += piece.length) >= atOnce) waitForTurn();
@@ -142,7 +139,7 @@ export async function readPieces(
       request.once('error', cut).once('close', () => request.complete || cut());
       tick = setInterval(() => {
         // A request that waits for its turn is not slow.
-        if (sent - bytes < pace.bytes && !stream.isPaused()) reject(new RegistryError('malformed', tooSlow));
+        if (sent - bytes < pace.bytes && !stream.isPaused()) reject(malformed(tooSlow));
         bytes = sent;
       }, pace.milliseconds);
     });
@@ -171,8 +168,8 @@ function createInflater({ headers }: IncomingMessage, inflate: boolean): Transfo
   throw new RegistryError('unsupported_media_type', detail);
 }
 
-function tooLarge(limit: number): RegistryError {
-  return new RegistryError('too_large', `The body has more than ${limit} bytes.`, { extra: { limit } });
+function overLimit(limit: number): RegistryError {
+  return tooLarge(`The body has more than ${limit} bytes.`, { extra: { limit } });
 }
 
 /** Whether the body is short enough to read to its end, so that the connection can stay open. */

@@ -1,6 +1,6 @@
 import { Router, type Request, type Response } from 'express';
 import { formatPrincipal, type Principal } from '../../model/access.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { malformed } from '../../model/errors.ts';
 import { isUsable, keyRef, type Key } from '../../model/key.ts';
 import { authenticateKey } from '../../registry/keys/keys.ts';
 import { newId, type Registry } from '../../registry/registry.ts';
@@ -66,8 +66,7 @@ export function createLocalLogin(registry: Registry, url: string, peers?: Peers)
     const token = (await readForm(request, response, formBytes)).get('token');
     const link = typeof token === 'string' ? linkIn(registry, url, token) : null;
     if (link === null || !(await use(link))) {
-      throw new RegistryError(
-        'malformed',
+      throw malformed(
         'This link has expired or was used. Sign in with a key: `stele keys create` makes one, and `stele operator link` a new link.',
       );
     }

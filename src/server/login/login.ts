@@ -1,7 +1,7 @@
 import { Router, type Request, type Response } from 'express';
 import { providersOf } from '../../config/login-config.ts';
 import { escapeHtml } from '../../model/escape.ts';
-import { insteadOf, RegistryError } from '../../model/errors.ts';
+import { insteadOf, malformed, forbidden } from '../../model/errors.ts';
 import type { Principal } from '../../model/access.ts';
 import { personRef, type Person as Seen } from '../../model/key.ts';
 import { mayCreateOrganizations, noteSignIn, providerOf, rightsOf } from '../../registry/keys/people.ts';
@@ -40,7 +40,7 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
   const { login } = registry.config;
   if (login === null) return null;
   if (!isSecureUrl(url)) {
-    throw new RegistryError('malformed', `login needs an https url (or http://localhost), but url is ${url}.`);
+    throw malformed(`login needs an https url (or http://localhost), but url is ${url}.`);
   }
   // Sessions end when the configuration names another issuer, since its users are different people.
   const sealing = { ...registry, config: { ...registry.config, secretKey: login.sessionSecret } };
@@ -71,12 +71,12 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
   async function begin(request: Request, response: Response): Promise<void> {
     const asked = new URLSearchParams(searchOf(request)).getAll('returnTo');
     const returnTo = asked.length > 1 ? null : resolveReturnTo(asked[0] ?? `${basePathOf(url)}/`, url);
-    if (returnTo === null) throw new RegistryError('malformed', 'returnTo must be a path on this registry.');
+    if (returnTo === null) throw malformed('returnTo must be a path on this registry.');
     const name = new URLSearchParams(searchOf(request)).get('provider');
     if (name === null && providers.size > 1)
       return response.redirect(303, pageReturningTo('/account', pathOf(returnTo, url), url));
     const provider = providers.get(name ?? '');
-    if (provider === undefined) throw new RegistryError('malformed', 'There is no identity provider of this name.');
+    if (provider === undefined) throw malformed('There is no identity provider of this name.');
     const pending = pendingSignIns.create(returnTo, name ?? '');
     const target = await provider.authorizationUrl(pending);
     pendingSignIns.keep(request, response, pending);
@@ -92,7 +92,7 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
     if (!pending || !provider) {
       const message =
         'This sign-in has expired, is already complete, or was started in another browser. Sign in again.';
-      throw new RegistryError('malformed', message);
+      throw malformed(message);
     }
     const { issuer, subject, name, username, groups, email, idToken } = await provider.signIn(search, pending);
     const actor = `user:${issuer}#${subject}`;
@@ -108,10 +108,7 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
     const user = { issuer, subject, name, groups: groups.filter((group) => Object.hasOwn(mapped, group)), idToken };
     if (organizations.length === 0 && !mayCreateOrganizations(registry, person)) {
       registry.log('info', 'sign-in without an organization', { issuer, subject });
-      throw new RegistryError(
-        'forbidden',
-        'Your account has no access to any organization of this registry. Ask its operator.',
-      );
+      throw forbidden('Your account has no access to any organization of this registry. Ask its operator.');
     }
     await sessions.begin(response, user);
     registry.log('info', 'signed in', { issuer, subject });

@@ -18,7 +18,7 @@ import {
   ResponseBodyError,
   WWWAuthenticateChallengeError,
 } from 'openid-client';
-import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { isRegistryError, type RegistryError, unauthenticated, malformed, unavailable } from '../../model/errors.ts';
 import type { Log, Registry } from '../../registry/registry.ts';
 import { isSecureUrl } from './same-site.ts';
 import { readSecret } from '../../config/environment.ts';
@@ -47,7 +47,7 @@ const patience = 5;
  * `malformed` if the issuer is neither https nor on this machine.
  */
 export function createDiscovery({ issuer, client, monotonic, log }: DiscoveryOptions): () => Promise<Configuration> {
-  if (!isSecureUrl(issuer)) throw new RegistryError('malformed', `The issuer ${issuer} must be an https URL.`);
+  if (!isSecureUrl(issuer)) throw malformed(`The issuer ${issuer} must be an https URL.`);
   let known: Configuration | null = null;
   let failure: RegistryError | null = null;
   let freshUntil = -Infinity;
@@ -99,7 +99,7 @@ function assertPlaces(configuration: Configuration, names: readonly (typeof plac
   for (const name of names) {
     const url: unknown = configuration.serverMetadata()[name];
     if (typeof url === 'string' && isSecureUrl(url)) continue;
-    throw new RegistryError('unavailable', `The identity provider's ${name} is not an https URL.`);
+    throw unavailable(`The identity provider's ${name} is not an https URL.`);
   }
 }
 
@@ -119,7 +119,7 @@ function authenticateClient(secret: string): ClientAuth {
 /** The error for people while the issuer cannot be reached. */
 export function issuerNotAnswering(cause?: unknown): RegistryError {
   const message = 'The identity provider cannot be reached. Try again in a moment.';
-  return new RegistryError('unavailable', message, { cause, retryAfter: 5 });
+  return unavailable(message, { cause, retryAfter: 5 });
 }
 
 /**
@@ -127,7 +127,7 @@ export function issuerNotAnswering(cause?: unknown): RegistryError {
  * Plain http only on this machine.
  */
 export async function askIssuer(url: string, options: RequestInit): Promise<Response> {
-  if (!isSecureUrl(url)) throw new RegistryError('unavailable', 'The identity provider names a URL that is not https.');
+  if (!isSecureUrl(url)) throw unavailable('The identity provider names a URL that is not https.');
   return fetch(url, options).catch((error: unknown) => {
     throw issuerNotAnswering(error);
   });
@@ -266,21 +266,21 @@ function refusalOf(error: unknown, log: (fields: Record<string, unknown>) => voi
   if (error instanceof AuthorizationResponseError) {
     log({ error: error.error.slice(0, 100) });
     const denied = error.error === 'access_denied' ? 'The identity provider denied access.' : failed;
-    return new RegistryError('unauthenticated', denied, { cause: error });
+    return unauthenticated(denied, { cause: error });
   }
   if (error instanceof ResponseBodyError && error.error === 'invalid_grant') {
     log({ error: error.error });
-    return new RegistryError('unauthenticated', failed, { cause: error });
+    return unauthenticated(failed, { cause: error });
   }
   const isFault = error instanceof ClientError && providerFaults.includes(error.code);
   if (error instanceof ResponseBodyError || error instanceof WWWAuthenticateChallengeError || isFault) {
     log({ error: error instanceof ResponseBodyError ? error.error : explain(error) });
     const message = 'The identity provider returned an invalid response. The log of this registry has the details.';
-    return new RegistryError('unavailable', message, { cause: error });
+    return unavailable(message, { cause: error });
   }
   if (error instanceof ClientError) {
     log({ error: explain(error) });
-    return new RegistryError('unauthenticated', failed, { cause: error });
+    return unauthenticated(failed, { cause: error });
   }
   return error;
 }

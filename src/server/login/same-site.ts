@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
-import { RegistryError } from '../../model/errors.ts';
+import { forbidden } from '../../model/errors.ts';
 import { type SignedIn, basePathOf, belowBase } from '../server-context.ts';
 
 /**
@@ -27,7 +27,7 @@ export function assertOwnPage(
 ): void {
   if (isSafe(request)) return;
   if (isSameSecret(token ?? '', session.token) && !isCrossSite(request, url)) return;
-  throw new RegistryError('forbidden', onlyOwnPages);
+  throw forbidden(onlyOwnPages);
 }
 
 const onlyOwnPages = 'With a session, changes are allowed only from the pages of this registry. Use an API key.';
@@ -51,8 +51,7 @@ export function refuseCrossSite(url: string, { always = false } = {}): RequestHa
   return (request, _response, next) => {
     const { authorization, cookie } = request.headers;
     const isOfBrowser = authorization === undefined && (always || cookie !== undefined);
-    if (!isSafe(request) && isOfBrowser && isCrossSite(request, url))
-      throw new RegistryError('forbidden', onlyOwnPages);
+    if (!isSafe(request) && isOfBrowser && isCrossSite(request, url)) throw forbidden(onlyOwnPages);
     next();
   };
 }

@@ -1,5 +1,5 @@
 import { isSameSecret } from './same-site.ts';
-import { RegistryError, insteadOf } from '../../model/errors.ts';
+import { insteadOf, forbidden } from '../../model/errors.ts';
 import type { IncomingMessage } from 'node:http';
 import type { CookieOptions, Response, Request } from 'express';
 import { newId, type Author, type Registry } from '../../registry/registry.ts';
@@ -104,7 +104,7 @@ export function createSessions<User extends object>(
       if (text.length > longestCookie) text = sealFor(shorten(user));
       if (text.length > longestCookie) {
         const message = 'You are in too many mapped groups for a session. Ask the operator to map fewer groups.';
-        throw new RegistryError('forbidden', message);
+        throw forbidden(message);
       }
       response.cookie(cookieName, text, { ...options, maxAge: lifetime * 1000 });
     },

@@ -8,7 +8,7 @@ import {
   type JWTPayload,
   type JWTVerifyGetKey,
 } from 'jose';
-import { RegistryError } from '../../model/errors.ts';
+import { type RegistryError, unauthenticated, malformed } from '../../model/errors.ts';
 import type { Key } from '../../model/key.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { exchangeToken, findPublisher } from '../../registry/keys/trust.ts';
@@ -73,7 +73,7 @@ export function createTokenExchange(registry: Registry, url: string): TokenExcha
 
   function refuse(reason: string, fields: Record<string, unknown>): RegistryError {
     registry.log('warn', 'token refused', { reason, ...fields });
-    return new RegistryError('unauthenticated', 'The token was rejected. The log of this registry gives the reason.');
+    return unauthenticated('The token was rejected. The log of this registry gives the reason.');
   }
 
   return async (token, origin) => {
@@ -107,7 +107,7 @@ function readIssuer(token: string): string {
   } catch (error) {
     if (!(error instanceof errors.JOSEError)) throw error;
   }
-  throw new RegistryError('malformed', 'token must be the OpenID Connect token of a CI job.');
+  throw malformed('token must be the OpenID Connect token of a CI job.');
 }
 
 /** An issuer's public keys, cached for 10 minutes and fetched again for an unknown key id. */

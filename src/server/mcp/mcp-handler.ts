@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { IRouter } from 'express';
-import { RegistryError } from '../../model/errors.ts';
+import { forbidden } from '../../model/errors.ts';
 import type { Search } from '../../search/search.ts';
 import type { Site } from '../../site/site.ts';
 import { principalOf } from '../authenticate.ts';
@@ -25,7 +25,7 @@ export function addMcp(
   app.post('/mcp', async (request, response) => {
     limit?.(request, response);
     if (isOfOtherSite(request, url, site.registry.config.proxies))
-      throw new RegistryError('forbidden', 'This address answers programs, and no pages of other sites.');
+      throw forbidden('This address answers programs, and no pages of other sites.');
     const principal = principalOf(request);
     const body = await readBody(request, response, bodyLimits);
     response.set({ 'Cache-Control': 'no-store' });

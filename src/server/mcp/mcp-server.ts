@@ -1,6 +1,6 @@
 import type { Principal } from '../../model/access.ts';
 import { isResourceType, isSlug, parseCoordinate, parseSelector, type Selector } from '../../model/address.ts';
-import { RegistryError, isRegistryError, malformed } from '../../model/errors.ts';
+import { isRegistryError, malformed, notFound, unavailable } from '../../model/errors.ts';
 import { parseExactly } from '../../model/exact-numbers.ts';
 import { operationName } from '../../model/outline.ts';
 import { aboutOf, nameOf, type Resource } from '../../model/resource.ts';
@@ -104,8 +104,7 @@ const tools: Readonly<Record<string, Tool>> = {
     async answer(asking, given) {
       const granted = await versionIn(asking, given);
       const outline = await outlineOf(asking.site.registry, granted);
-      if (outline === null)
-        throw new RegistryError('unavailable', 'This document cannot be read now. Try again later.');
+      if (outline === null) throw unavailable('This document cannot be read now. Try again later.');
       const parts = [
         ...outline.operations.map((one) => ({
           operation: operationName(one),
@@ -203,7 +202,7 @@ async function excerpt(asking: Asking, given: Arguments, part: Excerpt): Promise
   if (text !== null) return { ...about(asking, granted), ...(parseExactly(text) as object) };
   const what =
     'schema' in part ? `no schema ${JSON.stringify(part.schema)}` : `no operation ${JSON.stringify(part.operation)}`;
-  throw new RegistryError('not_found', `${nameOf(granted.resource)} has ${what}. list_parts names all.`);
+  throw notFound(`${nameOf(granted.resource)} has ${what}. list_parts names all.`);
 }
 
 /** Which version an answer is about, where people read it, and why nobody should use it. */

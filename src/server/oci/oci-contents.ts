@@ -3,7 +3,7 @@ import { digestOf, type Digest } from '../../model/digest.ts';
 import { encodeJson } from '../../model/json.ts';
 import { LRUCache } from 'lru-cache';
 import { createQueues } from '../../scheduling/places.ts';
-import { insteadOf, RegistryError } from '../../model/errors.ts';
+import { insteadOf, rateLimited } from '../../model/errors.ts';
 import { resourceRef } from '../../model/resource.ts';
 import { grantVersion, listBlobs, openBlob, type Granted, type GrantedVersion } from '../../registry/read.ts';
 import type { Registry } from '../../registry/registry.ts';
@@ -156,7 +156,7 @@ export function createContentsIndex(registry: Registry) {
       const place = resourceRef(granted.resource);
       if (searches.waiting(place) < maxWaiting) return searches.add(place, () => search(granted, digest));
       const message = 'Too many searches of this repository are waiting. Retry later.';
-      throw new RegistryError('rate_limited', message, { retryAfter });
+      throw rateLimited(message, { retryAfter });
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { IRouter, Request, Response } from 'express';
-import { RegistryError } from '../../model/errors.ts';
+import { notFound } from '../../model/errors.ts';
 import { openPreview } from '../../registry/preview.ts';
 import { dayOf } from '../../site/pages/describe-version.ts';
 import { relatedTo } from '../../site/pages/listings.ts';
@@ -29,8 +29,7 @@ export function addPreviews(app: IRouter, context: ServerContext & { site: Site 
   async function sendDocument(token: string, request: Request, response: Response): Promise<void> {
     const principal = principalOf(request);
     const opened = await openPreview(site.registry, principal, token);
-    if (opened === null)
-      throw new RegistryError('not_found', 'There is no such preview, or it has expired. Make another one.');
+    if (opened === null) throw notFound('There is no such preview, or it has expired. Make another one.');
     const { registry, granted, expiresAt } = opened;
     const related = await relatedTo({ ...site, registry }, granted, principal);
     const { text } = await resourcePage({ ...site, registry }, granted, related, { expires: dayOf(expiresAt) });

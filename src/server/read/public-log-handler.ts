@@ -1,5 +1,5 @@
 import type { IRouter } from 'express';
-import { RegistryError } from '../../model/errors.ts';
+import { notFound } from '../../model/errors.ts';
 import { formatPem } from '../../model/transparency/attestation.ts';
 import { formatNote, formatVerifierKey } from '../../model/transparency/note.ts';
 import { formatProof } from '../../model/transparency/checkpoint.ts';
@@ -74,7 +74,7 @@ export async function sendProof(
       log === null
         ? 'This registry has no public log.'
         : `${name}@${version.label} is not in the public log: only public versions are.`;
-    throw new RegistryError('not_found', why);
+    throw notFound(why);
   }
   const headers = sharing(registry.config, resource.visibility, 'latest');
   await sendPage({ request, response }, registry, bytesOf(formatProof(proof)), {

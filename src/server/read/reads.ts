@@ -8,7 +8,7 @@ import {
   type AddressView,
   type ResourceType,
 } from '../../model/address.ts';
-import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { isRegistryError, RegistryError, notFound, notAcceptable, malformed } from '../../model/errors.ts';
 import { type Resource } from '../../model/resource.ts';
 import {
   grantRead,
@@ -150,7 +150,7 @@ async function sendView(read: ReadRequest, granted: Granted, address: ResourceAd
   if (selected === null) {
     const isPage = view === 'page' || (view === 'document' && address.format === null && wantsPage(read));
     if (selector.kind === 'latest' && isPage) return sendUnpublished(read, granted);
-    throw new RegistryError('not_found', explainAbsence(granted.resource, selector));
+    throw notFound(explainAbsence(granted.resource, selector));
   }
   if (!selected.exact) return redirect(read, selected.granted, address);
   const lifetime: Lifetime = selector.kind === 'latest' ? 'latest' : 'pinned';
@@ -230,7 +230,7 @@ async function sendDiff(
   const { resource } = granted;
   const query = new URLSearchParams(read.query);
   if (pinned !== null && query.has('to'))
-    throw new RegistryError('malformed', 'The path names the later version. Leave out the parameter to.');
+    throw malformed('The path names the later version. Leave out the parameter to.');
   const to = pinned ?? versionFor(granted, query, 'to') ?? grantSelected(granted, { kind: 'latest' });
   const before = comparedWith(resource, to.version);
   const from = versionFor(granted, query, 'from') ?? (before && { ...granted, version: before });
@@ -267,9 +267,7 @@ function formOf(view: AddressView, format: string | null, accept: string | undef
     format !== null ? null : accept === undefined ? 'application/json' : chooseType(accept, Object.keys(forms));
   if (type !== null) return forms[type]!;
   const extra = { available: Object.keys(forms).map((mediaType) => ({ mediaType })) };
-  throw new RegistryError('not_acceptable', `A comparison is available as ${Object.keys(forms).join(', ')}.`, {
-    extra,
-  });
+  throw notAcceptable(`A comparison is available as ${Object.keys(forms).join(', ')}.`, { extra });
 }
 
 /**
@@ -281,6 +279,6 @@ function versionFor(granted: Granted, query: URLSearchParams, name: 'from' | 'to
   const [text, ...more] = query.getAll(name);
   if (text === undefined) return null;
   const selector = more.length > 0 ? null : parseSelector(text.replaceAll(' ', '+'));
-  if (selector === null) throw new RegistryError('malformed', `The parameter ${name} must be a single version.`);
+  if (selector === null) throw malformed(`The parameter ${name} must be a single version.`);
   return grantSelected(granted, selector);
 }

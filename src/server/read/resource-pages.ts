@@ -1,5 +1,5 @@
 import { resourceKey } from '../../model/cache-key.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { malformed, unavailable } from '../../model/errors.ts';
 import { digestOf, type Digest } from '../../model/digest.ts';
 import { nameOf } from '../../model/resource.ts';
 import type { AddressView } from '../../model/address.ts';
@@ -80,7 +80,7 @@ export function createSendResourcePage(site: Site, patience = Infinity) {
       const bytes = Buffer.from((await make()).text);
       if (digestOf(bytes) === digest) return bytes;
       forget();
-      throw new RegistryError('unavailable', 'The page has just changed. Retry.', { retryAfter: 1 });
+      throw unavailable('The page has just changed. Retry.', { retryAfter: 1 });
     };
     return { digest, size, open: () => pageBytes(digest, again) };
   }
@@ -133,7 +133,7 @@ export function createSendResourcePage(site: Site, patience = Infinity) {
 
 /** Says that the page is being made: in a page that reloads itself, or as an error to programs. */
 async function sendWaiting(read: ReadRequest, site: Site, view: AddressView): Promise<void> {
-  if (view !== 'page' && view !== 'part') throw new RegistryError('unavailable', beingMade, { retryAfter });
+  if (view !== 'page' && view !== 'part') throw unavailable(beingMade, { retryAfter });
   const html = messagePage(site, { title: 'One moment', text: beingMade, reload: retryAfter });
   const headers = { 'Retry-After': String(retryAfter), ...pageSharing(site.registry.config, { isPublic: false }) };
   await sendPage(read, site.registry, bytesOf(html), { status: 503, headers });
@@ -163,9 +163,9 @@ async function sendEmbed(read: ReadRequest, site: Site, granted: GrantedVersion,
   const asked = new URLSearchParams(read.query);
   const theme = asked.get('theme');
   const operation = asked.get('operation');
-  if (theme !== null && !isTheme(theme)) throw new RegistryError('malformed', 'theme must be light or dark.');
+  if (theme !== null && !isTheme(theme)) throw malformed('theme must be light or dark.');
   const html = await within(patience, embedPage(site, granted, { theme, operation }));
-  if (html === null) throw new RegistryError('unavailable', beingMade, { retryAfter });
+  if (html === null) throw unavailable(beingMade, { retryAfter });
   const headers = {
     ...statusHeaders(version),
     ...pageSharing(config, {

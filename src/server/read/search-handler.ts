@@ -3,7 +3,7 @@ import type { IRouter } from 'express';
 import { LRUCache } from 'lru-cache';
 import { anonymous } from '../../model/access.ts';
 import { formatCoordinate, isResourceType, isSlug, parseCoordinate, type Coordinate } from '../../model/address.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { malformed, unavailable } from '../../model/errors.ts';
 import { within } from '../../scheduling/waiting.ts';
 import type { Found, Search, SearchRequest } from '../../search/search.ts';
 import { searchShards, type SearchShards } from '../../site/search-shards.ts';
@@ -110,7 +110,7 @@ function whenComplete({ complete }: { complete: boolean }, headers: Fields): Fie
 async function inTime<T>(work: Promise<T>): Promise<T> {
   const result = await within(indexPatience, work);
   if (result !== null) return result;
-  throw new RegistryError('unavailable', 'The search index is not ready yet. Retry later.', { retryAfter: 10 });
+  throw unavailable('The search index is not ready yet. Retry later.', { retryAfter: 10 });
 }
 
 interface Asked extends Required<SearchRequest> {
@@ -124,26 +124,24 @@ function readQuery(query: string): Asked {
   const parameters = new URLSearchParams(query);
   const one = (name: string): string | null => {
     const [value, ...more] = parameters.getAll(name);
-    if (more.length > 0) throw new RegistryError('malformed', `The parameter ${name} may be given only once.`);
+    if (more.length > 0) throw malformed(`The parameter ${name} may be given only once.`);
     return value === undefined || value === '' ? null : value;
   };
   const text = (one('q') ?? '').trim();
-  if (text.length > longestQuery)
-    throw new RegistryError('malformed', `The parameter q may have at most ${longestQuery} characters.`);
+  if (text.length > longestQuery) throw malformed(`The parameter q may have at most ${longestQuery} characters.`);
   const type = one('type');
   if (type !== null && type !== 'sites' && !isResourceType(type))
-    throw new RegistryError('malformed', 'The parameter type must be apis, schemas, rulesets or sites.');
+    throw malformed('The parameter type must be apis, schemas, rulesets or sites.');
   const org = one('org');
-  if (org !== null && !isSlug(org))
-    throw new RegistryError('malformed', 'The parameter org must be an organization name.');
+  if (org !== null && !isSlug(org)) throw malformed('The parameter org must be an organization name.');
   const place = one('in');
-  if (place !== null && place !== 'docs') throw new RegistryError('malformed', 'The parameter in must be docs.');
+  if (place !== null && place !== 'docs') throw malformed('The parameter in must be docs.');
   const inDocs = place === 'docs';
   const named = (name: 'uses' | 'usedBy'): Coordinate | null => {
     const value = one(name);
     const parsed = value === null ? null : parseCoordinate(value);
     if (value !== null && parsed?.selector.kind !== 'latest')
-      throw new RegistryError('malformed', `The parameter ${name} must be a coordinate such as @acme/schemas/money.`);
+      throw malformed(`The parameter ${name} must be a coordinate such as @acme/schemas/money.`);
     return parsed && parsed.coordinate;
   };
   return { text, type, org, uses: named('uses'), usedBy: named('usedBy'), hasFormat: parameters.has('format'), inDocs };

@@ -4,7 +4,7 @@ import { nameOf, type Resource, type Version } from '../../model/resource.ts';
 import type { Address, Format } from '../../model/address.ts';
 import { findLayer, type Coding, type Descriptor } from '../../model/artifact.ts';
 import { digestOf, formatReprDigest } from '../../model/digest.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { RegistryError, notAcceptable, malformed } from '../../model/errors.ts';
 import { openBlob, readManifest, type GrantedVersion } from '../../registry/read.ts';
 import { hasPublicLog } from '../../registry/transparency/log-key.ts';
 import { sharingOf, type Lifetime, chooseRange, evaluateConditions, type ByteRange } from './caching.ts';
@@ -41,7 +41,7 @@ export function createSendDocument({ links, answers }: Pick<Site, 'links' | 'ans
     const offer = format === null ? chooseOffer(type, accept) : offerFormat(type, format, accept);
     const coding = chooseCoding(acceptEncoding);
     if (offer === null || coding === null)
-      throw notAcceptable(read.links, granted, offer === null ? 'Accept' : 'Accept-Encoding');
+      throw noRepresentation(read.links, granted, offer === null ? 'Accept' : 'Accept-Encoding');
     const lifetime: Lifetime = address.selector.kind === 'latest' ? 'latest' : 'pinned';
     // It depends on the whole resource: who may read it, which version comes next.
     const { resource, version, generation } = granted;
@@ -96,12 +96,12 @@ function formatIn(query: string): Format | null {
   if (named.length === 0) return null;
   const [format] = named;
   if (named.length > 1 || (format !== 'json' && format !== 'yaml')) {
-    throw new RegistryError('malformed', 'The parameter format must be json or yaml, given once.');
+    throw malformed('The parameter format must be json or yaml, given once.');
   }
   return format;
 }
 
-function notAcceptable(
+function noRepresentation(
   links: Links,
   { resource, version }: { resource: Resource; version: Version },
   field: string,
@@ -110,11 +110,9 @@ function notAcceptable(
     mediaType,
     url: links.url(resource, { label: version.label, format }),
   }));
-  return new RegistryError(
-    'not_acceptable',
-    `No representation matches ${field}. The response lists the available ones.`,
-    { extra: { available, codings } },
-  );
+  return notAcceptable(`No representation matches ${field}. The response lists the available ones.`, {
+    extra: { available, codings },
+  });
 }
 
 /** A response without its bytes. It contains nothing of the request, so that it can be cached. */

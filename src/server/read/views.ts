@@ -1,4 +1,4 @@
-import { malformed, RegistryError } from '../../model/errors.ts';
+import { malformed, type RegistryError, notFound, notAcceptable } from '../../model/errors.ts';
 import { pick } from '../../model/json.ts';
 import { toldChanges } from '../../model/compared-with.ts';
 import type { Fields } from '../headers.ts';
@@ -108,8 +108,7 @@ export async function sendManifest(read: ReadRequest, granted: GrantedVersion, l
 /** Sends the signed statement of how a version was made, an envelope (DSSE). */
 export async function sendAttestation(read: ReadRequest, granted: GrantedVersion, lifetime: Lifetime): Promise<void> {
   const attestation = await attest(read.context.registry, granted);
-  if (attestation === null)
-    throw new RegistryError('not_found', 'This registry signs nothing: it has no url, or no key.');
+  if (attestation === null) throw notFound('This registry signs nothing: it has no url, or no key.');
   await sendVersionView(read, granted, lifetime, attestation.envelope);
 }
 
@@ -183,7 +182,7 @@ export async function sendJson(
   const format = new URLSearchParams(query).get('format');
   if ((format !== null && format !== 'json') || !acceptsJson(accept) || chooseCoding(acceptEncoding) === null) {
     const extra = { available: [{ mediaType: 'application/json' }], codings: ['identity'] };
-    throw new RegistryError('not_acceptable', 'Only JSON is available. Send Accept: application/json.', { extra });
+    throw notAcceptable('Only JSON is available. Send Accept: application/json.', { extra });
   }
   return sendValue({ request, response }, body, common, more, keep);
 }

@@ -7,7 +7,7 @@ import type { Generation } from '../../store/records.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { Body } from '../body/read-body.ts';
 import type { DescribedOperation } from './api-description.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { RegistryError, malformed } from '../../model/errors.ts';
 import { noSuchPlace } from '../read/views.ts';
 
 /** A key, or a person with a session. Everything under `/v1` needs one. */
@@ -134,10 +134,7 @@ export function guardOf({ asker }: Pick<Call, 'asker'>): Guard {
   if (header === undefined || header.trim() === '*') return () => undefined;
   const tags = header.match(/(?:W\/)?"[^"]*"/g) ?? [];
   if (tags.length === 0)
-    throw new RegistryError(
-      'malformed',
-      'If-Match is not an entity tag. Send the ETag exactly as received, with its double quotes.',
-    );
+    throw malformed('If-Match is not an entity tag. Send the ETag exactly as received, with its double quotes.');
   return ({ generation }) => {
     const isNamed = tags.some((tag) => new RegExp(`^"${generation}(?:\\.\\d+)?"$`).test(tag));
     if (!isNamed) {

@@ -2,7 +2,7 @@ import { listUsers, userName, type User, listConsumers, reportConsumer } from '.
 import { type ResourceCall, bodyOf, matchesQuery, operationsAbout, sendList, sendSorted } from './call.ts';
 import { parseCoordinate } from '../../model/address.ts';
 import type { ReportedContract } from '../../model/dependency.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { malformed } from '../../model/errors.ts';
 import { findReadable } from '../../registry/readable.ts';
 
 export const dependantOperations = operationsAbout('resource', {
@@ -28,8 +28,7 @@ export const consumerOperations = operationsAbout('organization', {
       const found = named && (await findReadable(registry, principal, named.coordinate));
       const same = found?.value.versions.filter(({ manifest }) => manifest === digest).map(({ label }) => label) ?? [];
       if (same.length > 0 && !same.includes(version))
-        throw new RegistryError(
-          'malformed',
+        throw malformed(
           `The digest of ${contract}@${version} is that of version ${same[0]}. Run stele add again for what was edited by hand in contracts.lock.`,
         );
     }

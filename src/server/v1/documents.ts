@@ -3,7 +3,7 @@ import type { Turn } from '../../compile/compile.ts';
 import { formatPrincipal, type Principal } from '../../model/access.ts';
 import { formatCoordinate, parseCoordinate, type Coordinate } from '../../model/address.ts';
 import type { OnConflict } from '../../model/connection.ts';
-import { refusedBy, RegistryError } from '../../model/errors.ts';
+import { refusedBy, malformed, tooLarge, unauthenticated, refused, conflict } from '../../model/errors.ts';
 import { outcomeIn } from '../../model/problem.ts';
 import { impactText, type ImpactOnUser } from '../../model/dependency.ts';
 import { nameOf, type Resource } from '../../model/resource.ts';
@@ -57,7 +57,7 @@ export async function checkDocument(
   } = body.value as DocumentToCheck;
   const coordinate = coordinateIn(name);
   if (impact && principal.kind === 'anonymous')
-    throw new RegistryError('unauthenticated', 'To learn whom a version breaks, send a key with the scope read.');
+    throw unauthenticated('To learn whom a version breaks, send a key with the scope read.');
   const existing = await findForCheck(registry, principal, coordinate);
   const tagsOf = async () => {
     if (existing !== null) return existing.connection?.tags ?? null;
@@ -140,10 +140,7 @@ function userRecord(user: ImpactOnUser): object {
 function coordinateIn(name: string): Coordinate {
   const parsed = parseCoordinate(name);
   if (parsed?.selector.kind === 'latest') return parsed.coordinate;
-  throw new RegistryError(
-    'malformed',
-    `${JSON.stringify(name)} is not the coordinate of a resource. Use one such as "@acme/apis/pay".`,
-  );
+  throw malformed(`${JSON.stringify(name)} is not the coordinate of a resource. Use one such as "@acme/apis/pay".`);
 }
 
 /**
@@ -162,14 +159,14 @@ async function findForCheck(
   if (mayCheck) return resource?.value ?? null;
   if (principal.kind !== 'anonymous') throw absent();
   const message = `Without a key, only public APIs and schemas can be checked. To check ${formatCoordinate(coordinate)}, send a key with the scope read.`;
-  throw new RegistryError('unauthenticated', message);
+  throw unauthenticated(message);
 }
 
 /** Throws as for a ruleset that does not exist if the asker may not read it. */
 async function assertRulesetReadable(registry: Registry, principal: Principal, name: string | null | undefined) {
   const parsed = name ? parseCoordinate(name) : null;
   if (!name || (parsed && (await findReadable(registry, principal, parsed.coordinate)))) return;
-  throw new RegistryError('refused', `The ruleset ${name} does not exist. Publish it, or attach another one.`);
+  throw refused(`The ruleset ${name} does not exist. Publish it, or attach another one.`);
 }
 
 /** The registry with a compiler whose work is that of readers: what strangers ask for takes no turn of an organization. */
@@ -264,7 +261,7 @@ function describe({ context }: PublishCall, result: PublishResult, dryRun: boole
   if (result.outcome === 'rejected') throw refusedBy(report);
   if (result.outcome === 'conflict') {
     const { label, suggestion, detail } = result;
-    throw new RegistryError('conflict', detail, { extra: { version: label, suggestion } });
+    throw conflict(detail, { extra: { version: label, suggestion } });
   }
   const { resource, version, outcome } = result;
   const url = versionUrl(context.url, resource, version.label);
@@ -283,8 +280,7 @@ type Start = Pick<ReplayPage, 'totals'> & { position: NonNullable<ReplayPage['po
 async function candidateOf(call: ResourceCall, signal: AbortSignal): Promise<Candidate> {
   const { registry, coordinate, found, org } = call;
   const { version, document } = bodyOf<{ version?: string; document?: unknown }>(call);
-  if ((version === undefined) === (document === undefined))
-    throw new RegistryError('malformed', 'Give either `document` or `version`.');
+  if ((version === undefined) === (document === undefined)) throw malformed('Give either `document` or `version`.');
   if (version === undefined) return readCandidate(registry, found.value, coordinate, uploadIn(call), signal);
   const name = formatCoordinate(coordinate, { kind: 'version', version });
   return { coordinate, ruleset: await findRuleset(registry, org, name) };
@@ -300,7 +296,7 @@ function startIn(call: ResourceCall, candidate: Candidate): Start | null {
   if (typeof cursor !== 'string') return null;
   const start = openValue(call.registry, purposeOf(call, candidate), cursor) as Start | undefined;
   if (start !== undefined) return start;
-  throw new RegistryError('malformed', 'This cursor belongs to another replay. Start again without `cursor`.', {
+  throw malformed('This cursor belongs to another replay. Start again without `cursor`.', {
     extra: { errors: [{ parameter: 'cursor', detail: 'is not `next` of the same replay' }] },
   });
 }
@@ -321,7 +317,7 @@ function uploadIn({ registry, body, principal }: Pick<Call, 'registry' | 'body'>
   const { fileBytes } = registry.config.limits;
   if ([bytes, ...others.values()].some(({ byteLength }) => byteLength > fileBytes)) {
     const extra = { limit: fileBytes };
-    throw new RegistryError('too_large', `The document exceeds the limit of ${fileBytes} bytes.`, { extra });
+    throw tooLarge(`The document exceeds the limit of ${fileBytes} bytes.`, { extra });
   }
   const entry = path ?? (/^\s*[{[]/.test(bytes.toString('utf8', 0, 65_536)) ? 'document.json' : 'document.yaml');
   return { snapshot: createUpload(entry, bytes, others), entry, reader: principal };

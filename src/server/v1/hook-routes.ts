@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { untilClosed } from '../request.ts';
 import { type Delivery, type Hint, type Host, type HostKind, productOf, senderOf } from '../../hosts/host.ts';
-import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { isRegistryError, RegistryError, unauthenticated, notFound, malformed } from '../../model/errors.ts';
 import { hookSecrets, receiveHook, type RepositoryName } from '../../sync/receive-hook.ts';
 import type { ServerContext } from '../server-context.ts';
 import { createBursts } from '../../scheduling/bursts.ts';
@@ -70,14 +70,13 @@ export function createReceiveHook({
     const delivery = { headers: headersOf(request), body };
     if (await host.isGenuine(delivery, await secretsFor(host.name, only), registry.now())) return outlined(delivery);
     registry.log('warn', 'hook refused', { host: host.name, repository: only, origin: request.ip ?? null });
-    throw new RegistryError('unauthenticated', 'The webhook signature is missing or invalid. Check the secret.');
+    throw unauthenticated('The webhook signature is missing or invalid. Check the secret.');
   }
 
   /** The error for a hook of another product. It depends only on the hook and the configured names. */
   function wrongAddress(host: Host, sender: HostKind): RegistryError {
     const right = registry.hosts.find(({ kind }) => kind === sender)?.name ?? sender;
-    return new RegistryError(
-      'malformed',
+    return malformed(
       `${productOf(sender).name} sent this webhook, but this address is for ${productOf(host.kind).name}. Change the URL of the webhook to ${url}/v1/hooks/${right}.`,
     );
   }
@@ -92,7 +91,7 @@ export function createReceiveHook({
     const host = registry.hosts.find((each) => each.name === name);
     if (host === undefined) {
       const absent = `The configuration has no git host ${JSON.stringify(name)}. See ${url}/docs/git-hosts.`;
-      throw countRefused(request, new RegistryError('not_found', absent));
+      throw countRefused(request, notFound(absent));
     }
     const sender = senderOf({ headers: headersOf(request) });
     if (sender !== null && sender !== host.kind) throw countRefused(request, wrongAddress(host, sender));

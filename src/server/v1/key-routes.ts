@@ -1,5 +1,5 @@
 import { isAllowed, mayHandOn, type Grant } from '../../model/access.ts';
-import { invalidMember, RegistryError } from '../../model/errors.ts';
+import { invalidMember, forbidden } from '../../model/errors.ts';
 import { holderOf, keyRef, type Key } from '../../model/key.ts';
 import { createKey, readKeyUse, revokeKey, type NewKey } from '../../registry/keys/keys.ts';
 import { listKeys } from '../../registry/keys/list-keys.ts';
@@ -98,7 +98,7 @@ async function requireToOutlive({ registry, principal, org }: Call, expiresAt: s
   if (id === undefined || isAllowed(principal, 'admin', { org })) return;
   const own = (await registry.refs.read<Key>(keyRef(id)))?.value.expiresAt ?? null;
   if (own === null || (expiresAt !== null && Date.parse(expiresAt) <= Date.parse(own))) return;
-  throw new RegistryError('forbidden', `This key expires at ${own} and makes none that lives longer. Set expiresAt.`);
+  throw forbidden(`This key expires at ${own} and makes none that lives longer. Set expiresAt.`);
 }
 
 /** Throws `forbidden` for what the asker must not let a key do, or take from one: more than they may themselves. */
@@ -108,7 +108,7 @@ function requireToHandOn(
 ) {
   if (mayHandOn(principal, org, { scopes, resources })) return;
   const message = 'Only administrators make, change and revoke keys that allow more than the scope keys does.';
-  throw new RegistryError('forbidden', message);
+  throw forbidden(message);
 }
 
 /** Whose key it is and what it allows in this organization. Null: nothing. */

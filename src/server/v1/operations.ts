@@ -1,7 +1,7 @@
 import type { Name } from '../../registry/lives.ts';
 import { formatPrincipal } from '../../model/access.ts';
 import { isResourceType } from '../../model/address.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { malformed } from '../../model/errors.ts';
 import { createTurns } from '../../scheduling/turns.ts';
 import type { Body } from '../body/read-body.ts';
 import { absent } from '../error-answers.ts';
@@ -46,7 +46,7 @@ export function createOperations(context: Omit<ServerContext, 'v1'>) {
   function checkBody(operation: DescribedOperation, body: Body | null): Body | null {
     if (operation.body === null || operation.body.isBytes) return operation.body && body;
     if (body !== null) validator.checkBody(operation, body.value, body.size);
-    else if (operation.body.required) throw new RegistryError('malformed', 'The request needs a JSON body.');
+    else if (operation.body.required) throw malformed('The request needs a JSON body.');
     return body;
   }
 

@@ -26,7 +26,7 @@ import {
   sendSorted,
 } from './call.ts';
 import { documentBodyBytes, plainBodyBytes } from './api-description.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { malformed, forbidden } from '../../model/errors.ts';
 import { keyRecord } from './resource-records.ts';
 import { createWaitingPlaces } from '../../scheduling/places.ts';
 import { openValue, sealValue } from '../../registry/seal.ts';
@@ -113,8 +113,7 @@ export const organizationOperations = {
     async createOrganization(call) {
       const { registry, principal, author } = call;
       if (!mayCreateOrganization(principal))
-        throw new RegistryError(
-          'forbidden',
+        throw forbidden(
           'Organizations are created by who runs the registry, or by a group that its configuration names.',
         );
       const { organization, owner } = bodyOf<{ organization: string; owner?: string }>(call);
@@ -236,7 +235,7 @@ function positionIn(call: Call): AuditPosition | null {
     ...(typeof affected === 'string' && { affected }),
   };
   if (isAuditPosition(position)) return position;
-  throw new RegistryError('malformed', 'This cursor is not one of this key. Start again without `after`.', {
+  throw malformed('This cursor is not one of this key. Start again without `after`.', {
     extra: { errors: [{ parameter: 'after', detail: 'is not `next` of an earlier response to this key' }] },
   });
 }

@@ -1,5 +1,5 @@
 import { formatPrincipal } from '../../model/access.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { forbidden } from '../../model/errors.ts';
 import { pick } from '../../model/json.ts';
 import type { Key } from '../../model/key.ts';
 import {
@@ -23,14 +23,14 @@ import { createWatch, deleteWatch, listWatches, type NewWatch } from '../../regi
 function personOf({ principal, context }: Call): string {
   if (principal.kind === 'user') return formatPrincipal(principal);
   const message = `Only people who sign in with an identity provider have keys of their own. Sign in at ${context.url}/account.`;
-  throw new RegistryError('forbidden', message);
+  throw forbidden(message);
 }
 
 /** As `personOf`, for what a key must not do: one that was stolen would make others that outlive it. */
 function personWithSession(call: Call): string {
   const person = personOf(call);
   if (call.principal.kind === 'user' && call.principal.key === undefined) return person;
-  throw new RegistryError('forbidden', `A key cannot make keys. Sign in at ${call.context.url}/account.`);
+  throw forbidden(`A key cannot make keys. Sign in at ${call.context.url}/account.`);
 }
 
 export const personOperations = operationsAbout('itself', {

@@ -11,7 +11,7 @@ import {
   connectionState,
 } from '../../model/connection.ts';
 import { showReport } from '../../registry/gate/show-report.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { notFound, forbidden, conflict } from '../../model/errors.ts';
 import { createWaitingPlaces } from '../../scheduling/places.ts';
 import type { components } from './management.d.ts';
 import type { Report } from '../../model/problem.ts';
@@ -63,8 +63,7 @@ export function createSyncRoutes<A extends 'resource' | 'site'>(
     async 'sync{one}'(call) {
       const synced = syncedOf(call);
       const { name, connection, runs } = synced;
-      if (connection === null)
-        throw new RegistryError('conflict', `${name} has no connection. Create one with PUT first.`);
+      if (connection === null) throw conflict(`${name} has no connection. Create one with PUT first.`);
       const id = repositoryId(connection.repository, connection.branch);
       return sync(call, id, runs, (run) => describeRun(call, synced, run));
     },
@@ -285,7 +284,7 @@ async function describeConnected(
   releases: ReleaseTags | null = null,
 ): Promise<Answer> {
   const { connection } = resource;
-  if (connection === null) throw new RegistryError('not_found', 'The resource has no connection.');
+  if (connection === null) throw notFound('The resource has no connection.');
   const { repository, document } = await readConnection(registry, { ...resource, connection });
   const body = {
     ...describeConnection(connection),
@@ -326,7 +325,7 @@ export function describeFollowed(
 export function assertMaySetSecret({ principal, org }: Call, webhookSecret: string | null | undefined): void {
   if (webhookSecret === undefined || isAllowed(principal, 'admin', { org })) return;
   const why = 'The hook secret applies to the whole repository. A key limited to some resources cannot change it.';
-  throw new RegistryError('forbidden', why);
+  throw forbidden(why);
 }
 
 function describeConnection({ repository, branch, path, tags, onConflict, credential }: Connection): object {

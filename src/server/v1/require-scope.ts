@@ -1,6 +1,6 @@
 import { grantsIn, isAllowed, partOf, type Scope, type Visibility } from '../../model/access.ts';
 import { parseCoordinate, type Coordinate } from '../../model/address.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { type RegistryError, conflict, forbidden } from '../../model/errors.ts';
 import type { Resource } from '../../model/resource.ts';
 import type { GuardOf, Name } from '../../registry/lives.ts';
 import { siteCoordinate } from '../../sites/model/documentation-site.ts';
@@ -71,13 +71,13 @@ export async function requireToMove(
   guard(found);
   const next = foresee(found.value);
   const why = await whyNotMoveLatest(registry, found.value, next);
-  if (why !== null) throw new RegistryError('forbidden', why);
+  if (why !== null) throw forbidden(why);
   return (current) => {
     guard(current);
     const { latest } = foresee(current.value);
     const isJudged =
       current.value.latest === latest || (current.value.latest === found.value.latest && latest === next.latest);
-    if (!isJudged) throw new RegistryError('conflict', 'The latest version changed meanwhile. Try again.');
+    if (!isJudged) throw conflict('The latest version changed meanwhile. Try again.');
   };
 }
 
@@ -91,7 +91,7 @@ export function requireAttachable({ principal, org: own }: Call, ruleset: string
   const { org, type, slug } = parseCoordinate(ruleset)?.coordinate ?? {};
   if (org && type && slug && isAllowed(principal, 'admin', { org, resource: { type, slug } })) return;
   const message = `This key is limited to some resources and cannot attach ${ruleset}. Use a key that covers the ruleset.`;
-  throw new RegistryError('forbidden', message);
+  throw forbidden(message);
 }
 
 /** Throws `forbidden` unless the asker has the scope for its whole organization. */
@@ -113,9 +113,9 @@ function lacksScopeFor(scope: Scope, { type }: Pick<Name, 'type'>): RegistryErro
   if (scope !== 'publish' || type !== 'rulesets') return lacksScope(scope);
   const needed = 'the scope admin, or with publish and this ruleset in its resources';
   const message = `A ruleset controls what others can publish. To change it, use a key with ${needed}.`;
-  return new RegistryError('forbidden', message);
+  return forbidden(message);
 }
 
 function lacksScope(scope: Scope, where = ' for this'): RegistryError {
-  return new RegistryError('forbidden', `This needs a key with the scope ${scope}${where}.`);
+  return forbidden(`This needs a key with the scope ${scope}${where}.`);
 }

@@ -1,6 +1,6 @@
 import express, { type Request, type Response, type Router } from 'express';
 import { formatPrincipal, type Principal } from '../../model/access.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { notFound, forbidden, malformed, unauthenticated } from '../../model/errors.ts';
 import { createTurns } from '../../scheduling/turns.ts';
 import { principalOf, sessionOf } from '../authenticate.ts';
 import type { ServerContext } from '../server-context.ts';
@@ -53,7 +53,7 @@ export function createV1(context: Omit<ServerContext, 'v1'>, operations = create
     const matched = matchRoute(table, path);
     // Without a key, the error does not reveal which routes exist.
     const isStranger = principalOf(request).kind === 'anonymous';
-    if (matched === null) throw new RegistryError('not_found', isStranger ? nothingHere : noRoute(table, path));
+    if (matched === null) throw notFound(isStranger ? nothingHere : noRoute(table, path));
     const { route, values } = matched;
     nameRoute(request, route.template);
     const method = request.method === 'HEAD' ? 'get' : request.method.toLowerCase();
@@ -141,8 +141,7 @@ function headersOf({ parameters }: DescribedOperation, request: Request): Map<st
 function readQuery(query: string): Map<string, string> {
   const values = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(query)) {
-    if (values.has(name))
-      throw new RegistryError('malformed', `The parameter ${name.slice(0, 100)} may be given only once.`);
+    if (values.has(name)) throw malformed(`The parameter ${name.slice(0, 100)} may be given only once.`);
     values.set(name, value);
   }
   return values;
@@ -187,7 +186,7 @@ const tokenHeader = 'stele-session-token';
 function askerOf(request: Request, response: Response, url: string, { isPersonal }: DescribedOperation): Asker {
   const principal = principalOf(request);
   if (principal.kind === 'anonymous') {
-    throw new RegistryError('unauthenticated', 'An API key is required. Send Authorization: Bearer <key>.');
+    throw unauthenticated('An API key is required. Send Authorization: Bearer <key>.');
   }
   const session = sessionOf(request);
   if (session !== null) assertOwnPage(request, url, session, request.get(tokenHeader));
@@ -210,8 +209,7 @@ function organizationOf(
 ): string {
   if (principal.kind === 'key') {
     if (named === undefined || named === principal.org) return principal.org;
-    throw new RegistryError(
-      'forbidden',
+    throw forbidden(
       `The key belongs to the organization ${principal.org}, and Stele-Organization names another one. Use a key of that organization, or send the request without the header.`,
       { extra: { organization: principal.org } },
     );
@@ -221,11 +219,11 @@ function organizationOf(
   // Who creates organizations may have none yet. No organization has this name.
   if (named === undefined && isPersonal) return organizations[0] ?? '-';
   if (named === undefined || !isSlug(named)) {
-    throw new RegistryError('malformed', 'Name the organization in the header Stele-Organization.');
+    throw malformed('Name the organization in the header Stele-Organization.');
   }
   // The same for an organization that does not exist.
   if (principal.kind === 'user' && !organizations.includes(named)) {
-    throw new RegistryError('forbidden', `You have no rights in the organization ${named}.`);
+    throw forbidden(`You have no rights in the organization ${named}.`);
   }
   return named;
 }

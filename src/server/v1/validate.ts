@@ -4,7 +4,7 @@ import { typeNameOf } from '../../model/json.ts';
 import { isLabel, labelFromVersion } from '../../model/label.ts';
 import { eachNode, joinPointer, pointerOf } from '../../model/pointer.ts';
 import { type ErrorObject, Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { closest, RegistryError } from '../../model/errors.ts';
+import { closest, type RegistryError, malformed } from '../../model/errors.ts';
 import {
   resolveInDescription,
   type DescribedSchema,
@@ -326,7 +326,7 @@ function readText(type: unknown, text: string): unknown {
 function faulty(what: string, faults: readonly Fault[]): RegistryError {
   const [first] = faults;
   const place = first!.parameter ?? (first!.pointer || 'the body');
-  return new RegistryError('malformed', `${what}: ${place} ${first!.detail.replace(/[^?]$/, '$&.')}`, {
+  return malformed(`${what}: ${place} ${first!.detail.replace(/[^?]$/, '$&.')}`, {
     extra: { errors: faults.slice(0, maxFaults) },
   });
 }

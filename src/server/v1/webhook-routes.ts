@@ -1,5 +1,5 @@
 import { partOf } from '../../model/access.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { forbidden, conflict } from '../../model/errors.ts';
 import { deliveryRef, shownUrl, type Delivery, type Webhook } from '../../model/event.ts';
 import { redeliver, readHealth } from '../../events/delivery.ts';
 import { readAmong } from '../../registry/stored.ts';
@@ -104,7 +104,7 @@ export const webhookOperations = operationsAbout('part', {
   async redeliverEvent(call) {
     const { registry, org, path, author } = call;
     const { id, state } = (await findCovered(call)).value;
-    if (state === 'disabled') throw new RegistryError('conflict', 'The endpoint is disabled. Enable it first.');
+    if (state === 'disabled') throw conflict('The endpoint is disabled. Enable it first.');
     const { value } = await redeliver(registry, org, id, path['event']!, author);
     return { status: 202, body: deliveryRecord(value) };
   },
@@ -117,10 +117,7 @@ export const webhookOperations = operationsAbout('part', {
 function coveredBy(call: Call, given: string[] | null | undefined): string[] | null {
   const resources = given ?? partOf(call.principal, call.org, 'admin')?.slice() ?? null;
   if (isCovered(call, { resources })) return resources;
-  throw new RegistryError(
-    'forbidden',
-    'This key is limited to some resources. `resources` may contain only globs of the key.',
-  );
+  throw forbidden('This key is limited to some resources. `resources` may contain only globs of the key.');
 }
 
 /**

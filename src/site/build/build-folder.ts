@@ -2,7 +2,7 @@ import { readFile, copyFile, cp, lstat, mkdir, readdir, realpath, rename, rm } f
 import { join, basename, dirname, resolve, sep } from 'node:path';
 import { digestOf, isDigest, type Digest } from '../../model/digest.ts';
 import { copyFileSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { codeOf, ignoring, RegistryError } from '../../model/errors.ts';
+import { codeOf, ignoring, unavailable, conflict } from '../../model/errors.ts';
 import { isTaken } from '../../store/process.ts';
 
 /** The file name of a build's manifest. */
@@ -100,7 +100,7 @@ export async function openBuildFolder(out: string) {
 async function inspect(target: string): Promise<BuildManifest | null> {
   const stats = await lstat(target).catch(ignoringAbsence);
   if (stats === null) return null;
-  if (!stats.isDirectory()) throw new RegistryError('conflict', `${target} is not a folder. Choose another --out.`);
+  if (!stats.isDirectory()) throw conflict(`${target} is not a folder. Choose another --out.`);
   const all = await readdir(target, { recursive: true, withFileTypes: true });
   const isTie = (entry: (typeof all)[number]) =>
     entry.name === worktreeFile && entry.parentPath === target && entry.isFile();
@@ -111,7 +111,7 @@ async function inspect(target: string): Promise<BuildManifest | null> {
   const manifest = await readBuildManifest(target);
   if (manifest === null) {
     const message = `${target} contains files that are not from a build. Choose a folder that is empty or does not exist.`;
-    throw new RegistryError('conflict', message);
+    throw conflict(message);
   }
   const paths = new Set(Object.values(manifest.units).flatMap(pathsOf));
   const there = new Set<string>();
@@ -120,7 +120,7 @@ async function inspect(target: string): Promise<BuildManifest | null> {
     const path = `${entry.parentPath.slice(target.length)}/${entry.name}`.split(sep).join('/').slice(1);
     if (!entry.isFile() || (path !== manifestName && !paths.has(path))) {
       const message = `${target} contains ${path}, which is not from a build and would be removed. Move it away.`;
-      throw new RegistryError('conflict', message);
+      throw conflict(message);
     }
     there.add(path);
   }
@@ -231,7 +231,7 @@ async function sweep(target: string): Promise<void> {
 function explain(error: unknown): never {
   const reason = reasons.get(codeOf(error));
   if (reason === undefined) throw error;
-  throw new RegistryError('unavailable', `${reason} The previous build is unchanged.`, { cause: error });
+  throw unavailable(`${reason} The previous build is unchanged.`, { cause: error });
 }
 
 const reasons = new Map([

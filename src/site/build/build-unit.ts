@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Coding } from '../../model/artifact.ts';
 import { digestOf, isDigest } from '../../model/digest.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { type RegistryError, unavailable, conflict } from '../../model/errors.ts';
 import type { Answered, Answers, PageRequest } from '../site.ts';
 import { type Beginnings, pathsOf, type BuiltFile, type BuiltUnit, type Fields } from './build-folder.ts';
 import { resourcesPerFile } from '../../search/ranking/shards.js';
@@ -38,7 +38,7 @@ export async function keepUnit({ beginnings, signal }: Making, former: BuiltUnit
   signal.throwIfAborted();
   for (const path of pathsOf(former))
     if (!beginnings.keep(path))
-      throw new RegistryError('conflict', `${path} of the previous build disappeared during this build. Run it again.`);
+      throw conflict(`${path} of the previous build disappeared during this build. Run it again.`);
   return former;
 }
 
@@ -161,7 +161,7 @@ async function ask({ answers, signal }: Making, asked: PageRequest, { status = 2
 
 function unexpected({ path }: PageRequest, { status, body }: Answered): RegistryError {
   const text = Buffer.from(body).toString().slice(0, 500);
-  return new RegistryError('unavailable', `The registry returned ${status} for ${path}: ${text}`);
+  return unavailable(`The registry returned ${status} for ${path}: ${text}`);
 }
 
 /** Repeats the documents and pages of one base under another. */

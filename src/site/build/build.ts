@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import PQueue from 'p-queue';
-import { RegistryError } from '../../model/errors.ts';
+import { unavailable } from '../../model/errors.ts';
 import { nameOf } from '../../model/resource.ts';
 import { takePublicSnapshot, type PublicSnapshot } from '../../registry/public-snapshot.ts';
 import type { Registry } from '../../registry/registry.ts';
@@ -77,10 +77,7 @@ export async function buildSite(registry: Registry, options: BuildOptions): Prom
     const built = await buildOnce(folder, snapshot, options);
     if (built !== null) return built;
   }
-  throw new RegistryError(
-    'unavailable',
-    'Versions were withdrawn or made private during every attempt. Run the build again.',
-  );
+  throw unavailable('Versions were withdrawn or made private during every attempt. Run the build again.');
 }
 
 /** Null if something in it is no longer public. Then nothing was changed. */

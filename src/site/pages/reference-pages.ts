@@ -1,7 +1,7 @@
 import { nameOf } from '../../model/resource.ts';
 import type { Pages } from '../../model/outline.ts';
 import { renderedOf, renderedPart, wholePart, renderedMarkdown, outlineOf } from '../../registry/derived.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { notFound } from '../../model/errors.ts';
 import { type GrantedVersion, readConfig } from '../../registry/read.ts';
 import { crumbsWithin, organizationTitle } from './describe-version.ts';
 import { linkParts, imageHref, partHref, versionsOf, type ResourcePage } from './resource-page.ts';
@@ -22,7 +22,7 @@ export async function partPage(site: Site, granted: GrantedVersion, name: string
   const at = pages?.parts.findIndex((part) => part.name === name) ?? -1;
   const isWhole = name === wholePart;
   if (rendered !== null && (pages === null || (at < 0 && !isWhole))) {
-    throw new RegistryError('not_found', `The page of this version has no part ${name}.`);
+    throw notFound(`The page of this version has no part ${name}.`);
   }
   const html = pages === null ? null : await renderedPart(registry, granted, name);
   const to = (part: string | null) => partHref(site, granted, part);
@@ -127,7 +127,7 @@ export async function embedPage(
   const rendered = await renderedOf(registry, granted);
   const anchor = operation && (await anchorOf(registry, granted, operation));
   if (operation !== null && !anchor)
-    throw new RegistryError('not_found', 'This version has no such operation. Name it by its id, or as GET /payments.');
+    throw notFound('This version has no such operation. Name it by its id, or as GET /payments.');
   const html =
     rendered &&
     (anchor

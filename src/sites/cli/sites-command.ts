@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { RegistryError, insteadOf, isRegistryError, type ErrorCode } from '../../model/errors.ts';
+import { insteadOf, isRegistryError, type ErrorCode, malformed } from '../../model/errors.ts';
 import { currentOf, formatSite, parseSite, type SiteName, settingsOf } from '../model/documentation-site.ts';
 import { readConfig, withRegistryToRead, type CommonOptions } from '../../cli/command-context.ts';
 import { complain, formatReport, print, printJson, withProgress } from '../../cli/output.ts';
@@ -74,8 +74,7 @@ export function sitesCommand(): Command {
 /** Throws `malformed`. */
 export function requireSite(text: string): SiteName {
   const site = parseSite(text);
-  if (site === null)
-    throw new RegistryError('malformed', `${JSON.stringify(text)} is not a site. Use @org/sites/slug.`);
+  if (site === null) throw malformed(`${JSON.stringify(text)} is not a site. Use @org/sites/slug.`);
   return site;
 }
 
@@ -177,7 +176,7 @@ async function filesOf(command: Command, folder: string): Promise<ReadFolder> {
  */
 export function readFolder(folder: string, maxBytes: number): { files: NewFile[]; problems: Problem[] } {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
-    throw new RegistryError('malformed', `${folder} is not a folder. Name the folder with the pages.`);
+    throw malformed(`${folder} is not a folder. Name the folder with the pages.`);
   const files: NewFile[] = [];
   const problems: Problem[] = [];
   function read(at: string): void {

@@ -1,5 +1,5 @@
 import { escapeHtml } from '../../model/escape.ts';
-import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { isRegistryError, tooLarge, malformed } from '../../model/errors.ts';
 import { createReport, type Report } from '../../model/problem.ts';
 import { isPagePath } from '../model/page-path.ts';
 import { headOf } from '../registry/drafts.ts';
@@ -74,8 +74,7 @@ export const editorPage: FormPage = {
     const { file, isNew } = fileIn(request, typed);
     const bytes = Buffer.from(firstOf(typed, '/text'));
     await perform(request, 'getSite');
-    if (!isPagePath(file))
-      throw new RegistryError('malformed', 'Name the page: a path of letters, digits, - and _ that ends in .md.');
+    if (!isPagePath(file)) throw malformed('Name the page: a path of letters, digits, - and _ that ends in .md.');
     if (isCheck(typed)) return previewOf(request, file, bytes);
     await perform({ ...request, params: { ...request.params, file } }, 'putSiteFile', {
       body: {},
@@ -121,10 +120,7 @@ async function readPage(request: ConsoleRequest, page: string): Promise<{ text: 
 async function previewOf({ context, org }: ConsoleRequest, path: string, bytes: Buffer): Promise<CheckResult> {
   const { compiler, config } = context.registry;
   if (bytes.byteLength > config.limits.fileBytes)
-    throw new RegistryError(
-      'too_large',
-      `The page has ${bytes.byteLength} bytes; the limit is ${config.limits.fileBytes}.`,
-    );
+    throw tooLarge(`The page has ${bytes.byteLength} bytes; the limit is ${config.limits.fileBytes}.`);
   const [made] = await compiler.renderPages([{ path, bytes }], config.limits, { org });
   const { page, problems } = made!;
   const report = problems.length === 0 ? null : createReport([...problems]);
@@ -197,7 +193,7 @@ export const uploadPage: FormPage = {
   }),
   async submit(request, typed, { form }) {
     const given = form.get('/file');
-    if (!(given instanceof Blob) || given.size === 0) throw new RegistryError('malformed', 'Choose a file.');
+    if (!(given instanceof Blob) || given.size === 0) throw malformed('Choose a file.');
     const file = firstOf(typed, '/path').trim() || given.name;
     const document = Buffer.from(await given.arrayBuffer());
     await perform({ ...request, params: { ...request.params, file } }, 'putSiteFile', { body: {}, document });

@@ -3,7 +3,7 @@ import { isFilePath, mediaTypeOf, ownFiles, isPagePath } from '../model/page-pat
 import { digestOf } from '../../model/digest.ts';
 import { readImage } from '../../model/image.ts';
 import { own } from '../../model/json.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { RegistryError, tooLarge, notFound, conflict } from '../../model/errors.ts';
 import {
   draftRef,
   formatSite,
@@ -98,10 +98,7 @@ export async function putDraft(
   const kind = kindOfFile(path, bytes);
   if ('fault' in kind) throw new RegistryError('unsupported_media_type', kind.fault);
   if (bytes.byteLength > registry.config.limits.fileBytes)
-    throw new RegistryError(
-      'too_large',
-      `The file has ${bytes.byteLength} bytes; the limit is ${registry.config.limits.fileBytes}.`,
-    );
+    throw tooLarge(`The file has ${bytes.byteLength} bytes; the limit is ${registry.config.limits.fileBytes}.`);
   const { value: record } = await findEditable(registry, site);
   return withRoom(registry, site.org, async (take) => {
     const stored = fileOf(record, await registry.refs.read<Draft>(draftRef(site, path)));
@@ -216,7 +213,7 @@ export async function deleteDraft(
   const { value: record } = await findEditable(registry, site);
   await registry.refs.update<Draft>(draftRef(site, path), (current) => {
     if (current === null || fileOf(record, current) === null)
-      throw new RegistryError('not_found', `The site has no ${isPagePath(path) ? 'page' : 'file'} ${path}.`);
+      throw notFound(`The site has no ${isPagePath(path) ? 'page' : 'file'} ${path}.`);
     guard(current);
     return { value: draftOf(record, null), change: { ...author, action: `delete ${path}` } };
   });
@@ -237,10 +234,10 @@ function draftOf({ id }: DocumentationSite, file: DraftFile | null): Draft {
  */
 export async function findEditable(registry: Registry, site: SiteName): Promise<Generation<DocumentationSite>> {
   const stored = await findSite(registry, site);
-  if (stored === null) throw new RegistryError('not_found', `${formatSite(site)} does not exist. Create it first.`);
+  if (stored === null) throw notFound(`${formatSite(site)} does not exist. Create it first.`);
   const { connection } = stored.value;
   if (connection === null) return stored;
-  throw new RegistryError('conflict', `The files of this site come from ${connection.repository}. Change them there.`);
+  throw conflict(`The files of this site come from ${connection.repository}. Change them there.`);
 }
 
 /** A file with its bytes. */

@@ -1,6 +1,6 @@
 import { anonymous, type Principal } from '../../model/access.ts';
 import { own } from '../../model/json.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { notFound, conflict } from '../../model/errors.ts';
 import { isBlocking, type Report } from '../../model/problem.ts';
 import {
   siteCoordinate,
@@ -65,7 +65,7 @@ async function untilAppended<T>(work: () => Promise<T | null>): Promise<T> {
     if (result !== null) return result;
   }
   const message = 'The site was published by others meanwhile; nothing was changed. Try again.';
-  throw new RegistryError('conflict', message, { retryAfter: 1 });
+  throw conflict(message, { retryAfter: 1 });
 }
 
 /** Makes the deployment that publishing a site would add now. Throws `not_found` if there is no such site. */
@@ -74,8 +74,7 @@ export async function deploymentFor(
   request: SiteFiles & Pick<PublishSite, 'site' | 'settings' | 'reader'>,
 ) {
   const stored = await findSite(registry, request.site, { isFresh: true });
-  if (stored === null)
-    throw new RegistryError('not_found', `${formatSite(request.site)} does not exist. Create it first.`);
+  if (stored === null) throw notFound(`${formatSite(request.site)} does not exist. Create it first.`);
   const { value: site } = stored;
   const before = currentOf(site);
   const previous = before && (await readContents(registry, before.manifest));
@@ -181,7 +180,7 @@ export function publishAgain(registry: Registry, site: SiteName, label: string, 
   return untilAppended(async () => {
     const stored = await findSite(registry, site, { isFresh: true });
     const earlier = stored && deploymentsOf(stored.value).find((deployment) => deployment.label === label);
-    if (!stored || !earlier) throw new RegistryError('not_found', `${formatSite(site)} has no deployment ${label}.`);
+    if (!stored || !earlier) throw notFound(`${formatSite(site)} has no deployment ${label}.`);
     const before = currentOf(stored.value);
     if (before?.manifest === earlier.manifest) return { outcome: 'unchanged', site: stored.value, deployment: before };
     const { manifest, origin } = earlier;

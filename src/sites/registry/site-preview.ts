@@ -1,6 +1,6 @@
 import type { Principal } from '../../model/access.ts';
 import { digestOf, type Digest } from '../../model/digest.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { tooLarge, refused, forbidden } from '../../model/errors.ts';
 import { encodeJson, parseJson } from '../../model/json.ts';
 import type { Report } from '../../model/problem.ts';
 import {
@@ -58,11 +58,11 @@ export async function previewSite(
 ): Promise<{ token: string; expiresAt: string; rendered: number; report: Report }> {
   const { site, origin, by } = request;
   const { previewDays } = registry.config.sites;
-  if (previewDays === 0) throw new RegistryError('forbidden', 'The configuration turns previews of sites off.');
+  if (previewDays === 0) throw forbidden('The configuration turns previews of sites off.');
   const { deployment, site: record, previous } = await deploymentFor(registry, request);
   const { report, rendered } = deployment;
   const fatal = report.problems.find(({ rule }) => rule === 'site-empty' || rule === 'site-limit');
-  if (fatal) throw new RegistryError('refused', fatal.message, { problems: report.problems });
+  if (fatal) throw refused(fatal.message, { problems: report.problems });
   const parts = await partsOf(registry, deployment, previous);
   await sweepPreviews(registry);
   const { id } = record;
@@ -122,8 +122,7 @@ export async function partsOf(
   let room = maxBytes;
   for (const { byteLength } of byDigest.values()) room -= byteLength;
   for (const bundle of new Set(bundlesOf(contents))) {
-    if (room < 0)
-      throw new RegistryError('too_large', `The preview has more than ${maxBytes} bytes. Publish the site instead.`);
+    if (room < 0) throw tooLarge(`The preview has more than ${maxBytes} bytes. Publish the site instead.`);
     if (byDigest.has(bundle) || published.has(bundle)) continue;
     const bytes = await readObject(registry, bundle);
     room -= bytes.byteLength;

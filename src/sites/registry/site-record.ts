@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { RegistryError } from '../../model/errors.ts';
+import { malformed, conflict } from '../../model/errors.ts';
 import type { Visibility } from '../../model/access.ts';
 import type { BlockOn } from '../../model/problem.ts';
 import {
@@ -50,7 +50,7 @@ function assertSettings({ theme = {}, navigation, redirects, versions }: Partial
   const [first] = faults;
   if (first === undefined) return;
   const name = first.pointer.slice(1).replaceAll('/', '.');
-  throw new RegistryError('malformed', `${name} ${first.detail}`, { extra: { errors: faults.slice(0, 20) } });
+  throw malformed(`${name} ${first.detail}`, { extra: { errors: faults.slice(0, 20) } });
 }
 
 function navigationFaults(navigation: readonly NavigationItem[]): string[] {
@@ -128,7 +128,7 @@ export async function createSiteRecord(
     registry.refs.update<DocumentationSite>(siteRef(site), (current) => {
       if (current !== null && current.value.deletedAt === null) {
         if (current.operation !== undefined && current.operation === author.operation) return null;
-        throw new RegistryError('conflict', `${formatSite(site)} already exists.`);
+        throw conflict(`${formatSite(site)} already exists.`);
       }
       take({ sites: 1 });
       const { deployments = [] } = current?.value ?? {};
@@ -188,12 +188,11 @@ export async function connectSite(
   const { blockOn = 'error' } = change;
   await updateRecord(registry, siteCoordinate(site), author, null, (current) => {
     const from = current.connection;
-    if (from?.byHand)
-      throw new RegistryError('conflict', `${formatSite(site)} is connected over /v1. Disconnect it there first.`);
+    if (from?.byHand) throw conflict(`${formatSite(site)} is connected over /v1. Disconnect it there first.`);
     if (from !== null && from.repository !== connection.repository)
-      throw new RegistryError('conflict', `${formatSite(site)} is published from ${from.repository}.`);
+      throw conflict(`${formatSite(site)} is published from ${from.repository}.`);
     if (from === null && current.current !== null)
-      throw new RegistryError('conflict', `${formatSite(site)} has files that were sent. Delete it first.`);
+      throw conflict(`${formatSite(site)} has files that were sent. Delete it first.`);
     // The other settings are those of the commit: the deployment sets them with its files.
     const isSame = isDeepStrictEqual([from, current.blockOn], [connection, blockOn]);
     return isSame ? null : { next: { ...current, connection, blockOn }, action: 'connect' };

@@ -1,4 +1,4 @@
-import { RegistryError } from '../../model/errors.ts';
+import { notFound, refused } from '../../model/errors.ts';
 import { describeBlocking } from '../../model/problem.ts';
 import {
   deploymentsOf,
@@ -99,7 +99,7 @@ export const siteOperations = {
       const result = await publishSite(registry, { site, ...sent, reader: principal, author, dryRun });
       if (result.outcome === 'rejected') {
         const { problems, counts, truncated } = result.report;
-        throw new RegistryError('refused', describeBlocking(result.report).replace('document', 'site'), {
+        throw refused(describeBlocking(result.report).replace('document', 'site'), {
           problems,
           extra: { counts, truncated },
         });
@@ -205,7 +205,7 @@ async function describeConnection(
   { value: site, generation }: Generation<DocumentationSite>,
 ): Promise<Answer> {
   const { connection } = site;
-  if (connection === null) throw new RegistryError('not_found', 'The site has no connection.');
+  if (connection === null) throw notFound('The site has no connection.');
   const { repository, branch, folder, byHand = false, credential = null } = connection;
   const followed = await repositoryOfSite(registry, org, connection);
   const state = own(followed?.value.sites ?? {}, site.slug) ?? null;
