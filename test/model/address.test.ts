@@ -265,6 +265,7 @@ describe('slugs', () => {
     '..',
     'a/b',
     '__proto__',
+    'constructor',
   ])('%j is none', (text) => expect(isSlug(text)).toBe(false));
 
   test.each([
@@ -277,6 +278,7 @@ describe('slugs', () => {
     ['', null],
     ['/../', null],
     ['__proto__', 'proto'],
+    ['Constructor', 'x-constructor'],
   ])('are made of any text: %j', (text, slug) => {
     expect(slugFrom(text)).toBe(slug);
   });

@@ -61,6 +61,8 @@ describe('labels', () => {
     'sha256',
     'SHA256x',
     'sha256-abc',
+    'constructor',
+    'valueOf',
     '1\n',
     '\0',
     'ä',
