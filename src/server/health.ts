@@ -19,7 +19,7 @@ const sharedFor = 1000;
 
 /**
  * `/healthz`: the process runs. `/readyz`: it can answer and store; 503 during start and shutdown
- * and while the store is not writable, or a log cannot be read. With a damaged log it answers 200 and counts them: the other organizations are served.
+ * and while the store is not writable, or a log or document cannot be read. With a damaged log it answers 200 and counts them: the other organizations are served.
  * `publicLog` says what of the public log is damaged.
  */
 export function addHealth(app: IRouter, { isReady, registry }: Pick<ServerContext, 'isReady' | 'registry'>): void {
@@ -27,6 +27,9 @@ export function addHealth(app: IRouter, { isReady, registry }: Pick<ServerContex
   const storeIsWell = shareWalk(sharedFor, monotonic, async () => {
     await bucket.check();
     await refs.check();
+    // Documents have a folder of their own, which may be another user's.
+    const [pack] = await bucket.list('packs/', { limit: 1 });
+    if (pack !== undefined) await bucket.getPart(pack, 0, 1);
   });
 
   app.get('/healthz', (_request, response) => {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { unavailable } from '../../src/model/errors.ts';
 import { createKey } from '../../src/registry/keys/keys.ts';
 import { openServer, type Server } from '../../src/open-server.ts';
 import { openConnection } from './fast-path/connection.ts';
@@ -54,6 +55,15 @@ test('a server that starts is ready once it has read what first requests need, a
   expect(await status('/readyz')).toBe(200);
   server.drain();
   expect(await status('/readyz')).toBe(503);
+});
+
+test('a server that cannot read its documents is not ready', async () => {
+  const { getPart } = registry.bucket;
+  registry.bucket.getPart = async (key, ...part) => {
+    if (key.startsWith('packs/')) throw unavailable('The store cannot be read: permission denied.');
+    return getPart(key, ...part);
+  };
+  expect((await ask('/readyz')).status).toBe(503);
 });
 
 test('a request that waits for changes is answered when the server drains', { timeout: 20_000 }, async () => {
