@@ -1172,3 +1172,17 @@ describe('names beside patterns', () => {
     expect(compare(before, after, 'json-schema').verdict).toBe('safe');
   });
 });
+
+describe('words in allOf beside a reference', () => {
+  const named = (description: string, own: string, more: Json = {}) => {
+    const part = { allOf: [{ $ref: '#/components/schemas/Arn' }, { description: own, ...more }] };
+    const rest = { components: { schemas: { Arn: { ...text, description } } } };
+    return giving({ type: 'object', properties: { arn: part } }, rest);
+  };
+  const changed = 'docs property-description-changed';
+  run([
+    ['their own', named('A', 'B'), named('A', 'C'), [changed]],
+    ["the component's", named('A', 'B'), named('C', 'B'), [changed]],
+    ["the component's, where more than words is beside", named('A', 'B', { pattern: '^a' }), named('C', 'B', { pattern: '^a' }), []], // prettier-ignore
+  ]);
+});

@@ -327,11 +327,16 @@ function compareSunset({ walk, ...pair }: Pair, stated: ReturnType<typeof asStat
   report({ walk, ...pair }, judged.verdict, `sunset-${judged.name}`, judged.says, { ...stated, isSideless: true });
 }
 
-/** What a schema says itself, in several parts of `allOf`; else what the first schema says that it refers to. */
-function textsOf({ flat, pointer }: Pair['before'], keyword: string): readonly Located<unknown>[] {
-  const stated = statedIn(flat.parts, keyword);
-  const own = stated.filter((one) => one.pointer.startsWith(`${pointer}/`));
-  return own.length > 0 ? own : stated.slice(0, 1);
+/**
+ * What a schema says itself, in several parts of `allOf`; else what the first schema says that it refers to. Both count
+ * where it adds only words to that.
+ */
+function textsOf({ flat: { parts }, pointer }: Pair['before'], keyword: string): readonly Located<unknown>[] {
+  const isOwn = (one: { pointer: string }) => one.pointer === pointer || one.pointer.startsWith(`${pointer}/`);
+  const { own = [], others = [] } = Object.groupBy(statedIn(parts, keyword), (one) => (isOwn(one) ? 'own' : 'others'));
+  const isBeside = (key: string) => isText(key) || key === 'allOf' || key === '$ref';
+  const isPlain = !parts.some((part) => isOwn(part) && !Object.keys(part.value).every(isBeside));
+  return own.length === 0 || isPlain ? [...own, ...others.slice(0, 1)] : own;
 }
 
 /** The first of the values that no other list has. Null: there is none. */
