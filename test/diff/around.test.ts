@@ -1174,15 +1174,15 @@ describe('names beside patterns', () => {
 });
 
 describe('words in allOf beside a reference', () => {
-  const named = (description: string, own: string, more: Json = {}) => {
+  const said = (description: string, own: string, more: Json = {}) => {
     const part = { allOf: [{ $ref: '#/components/schemas/Arn' }, { description: own, ...more }] };
     const rest = { components: { schemas: { Arn: { ...text, description } } } };
     return giving({ type: 'object', properties: { arn: part } }, rest);
   };
   const changed = 'docs property-description-changed';
   run([
-    ['their own', named('A', 'B'), named('A', 'C'), [changed]],
-    ["the component's", named('A', 'B'), named('C', 'B'), [changed]],
-    ["the component's, where more than words is beside", named('A', 'B', { pattern: '^a' }), named('C', 'B', { pattern: '^a' }), []], // prettier-ignore
+    ['their own', said('A', 'B'), said('A', 'C'), [changed]],
+    ["the component's", said('A', 'B'), said('C', 'B'), [changed]],
+    ["the component's, where more than words is beside", said('A', 'B', { pattern: '^a' }), said('C', 'B', { pattern: '^a' }), []], // prettier-ignore
   ]);
 });
