@@ -1,4 +1,4 @@
-import { expect, vi } from 'vitest';
+import { expect, vi, onTestFinished } from 'vitest';
 import type { UserConfig } from '../../src/config.ts';
 import type { Hint, Host, Pull } from '../../src/hosts/host.ts';
 import { type Check, pullRef, type PullCheck } from '../../src/model/check.ts';
@@ -78,6 +78,8 @@ export async function open(options: PullsOptions = {}, user: UserConfig = {}, co
   const world = { ...created, registry: { ...created.registry, ...(compiler && { compiler }) } };
   await follow(world.registry, 'acme', followed);
   const queue = createSyncQueue(world.registry, (registry, report) => createPulls(registry, report, options));
+  // What is still at work would set its timers among those of the next test.
+  onTestFinished(() => queue.close());
   const state = async () => (await world.registry.refs.read<PullCheck>(pullRef('acme', id, seven)))?.value ?? null;
   return {
     ...world,
