@@ -53,7 +53,8 @@ export class RegistryError extends Error {
   }
 }
 
-/** Makes the errors of one kind: `throw malformed('…')`. */
+// One for each code that is thrown in several places: `throw malformed('…')`. What a code means
+// says `problemTypes`.
 const ofKind = (code: ErrorCode) => (message: string, details?: ErrorDetails) =>
   new RegistryError(code, message, details);
 

@@ -201,8 +201,11 @@ function compareAdditional(pair: Pair, below: Below): void {
     return tell(judgement, 'allowed', 'allows properties that it does not name; it allowed none', 'widens');
   }
   if (current.isClosed) return;
-  if (old.schema.length === 0 && current.schema.length === 0)
+  if (old.schema.length === 0 && current.schema.length === 0) {
+    // What most objects do not say costs nothing.
+    if (old.words.length === 0 && current.words.length === 0) return;
     return below([...old.words, { value: true, pointer: old.pointer }], [...current.words, { value: true, pointer: current.pointer }]); // prettier-ignore
+  }
   const others = 'for properties that it does not name';
   if (old.schema.length === 0) return tell('narrows', 'restricted', `allows only certain values ${others}`);
   if (current.schema.length === 0) return tell('widens', 'generalized', `allows any value ${others}`);
