@@ -236,6 +236,18 @@ export function documentAt(repository: Repository, path: string): DocumentState 
   return Object.hasOwn(repository.documents, path) ? repository.documents[path]! : null;
 }
 
+/**
+ * The last sync's result for a resource: of the file at this path, else of the one that it is read from now, else what ended
+ * it. Null: no sync has read it.
+ */
+export function documentOf(repository: Repository, resource: string, path: string): DocumentState | null {
+  const isOwn = (each: DocumentState | null) => each?.resource === resource;
+  const isLive = (each: DocumentState | null) => isOwn(each) && each!.outcome !== 'detached';
+  const here = documentAt(repository, path);
+  const found = isLive(here) ? here : Object.values(repository.documents).find(isLive);
+  return found ?? (isOwn(here) ? here : (repository.left?.[resource] ?? null));
+}
+
 /** The commit that the next one must descend from, or null. */
 export function trustedCommit({ trusted, commit }: Repository): string | null {
   return trusted === undefined ? commit : trusted;

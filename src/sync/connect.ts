@@ -3,6 +3,7 @@ import { allowedHosts, credentialUses, mayUseCredential } from '../config/creden
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import {
   documentAt,
+  documentOf,
   repositoryId,
   repositoryName,
   repositoryRef,
@@ -142,10 +143,7 @@ export async function readConnection(
   const { repository: url, branch, path } = resource.connection;
   const name = repositoryRef(resource.org, repositoryId(url, branch));
   const repository = await registry.refs.read<Repository>(name);
-  const document = repository && documentAt(repository.value, path);
-  const coordinate = formatCoordinate(resource);
-  if (document?.resource === coordinate) return { repository, document };
-  return { repository, document: repository?.value.left?.[coordinate] ?? null };
+  return { repository, document: repository && documentOf(repository.value, formatCoordinate(resource), path) };
 }
 
 /**

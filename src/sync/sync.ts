@@ -6,7 +6,7 @@ import { formatCoordinate, parseCoordinate } from '../model/address.ts';
 import { approvalsRef, type Held } from '../model/approval.ts';
 import { findResource } from '../registry/lives.ts';
 import {
-  documentAt,
+  documentOf,
   isInStep,
   isRejected,
   isUnpublished,
@@ -115,8 +115,8 @@ function dated(
   at: string,
 ): Record<string, DocumentState> {
   const entries = Object.entries(documents).map(([path, state]) => {
-    const recorded = documentAt(before, path);
-    const isAsBefore = recorded?.resource === state.resource && kindOf(recorded) === kindOf(state);
+    const recorded = documentOf(before, state.resource, path);
+    const isAsBefore = recorded !== null && kindOf(recorded) === kindOf(state);
     return [path, { ...state, since: (isAsBefore ? recorded.since : undefined) ?? at }] as const;
   });
   return Object.fromEntries(entries);
@@ -288,7 +288,9 @@ async function needsAnotherLook(registry: Registry, repository: Repository, { tr
   const outdated = await outdatedDocuments(registry, repository).next();
   if (outdated.done !== true) return true;
   const connected = await connectedResources(registry, repository);
-  return connected.some(({ connection }) => documentAt(repository, connection.path) === null);
+  return connected.some(
+    (resource) => documentOf(repository, formatCoordinate(resource), resource.connection.path) === null,
+  );
 }
 
 /** Records where the repository stands. This is the last step, so all others can be repeated. */

@@ -221,6 +221,20 @@ describe('what happens to a repository', () => {
     expect(found[0]!.event.data).toMatchObject({ coordinate: '@acme/apis/pay', path: 'pay.yaml' });
   });
 
+  test('a document that fails is the same one wherever its file moves', async () => {
+    const { source, sync, all } = await followed();
+    for (const files of [
+      { 'pay.yaml': api('1.0.0') },
+      { 'pay.yaml': `${api('1.1.0')}\nbroken: true` },
+      { 'moved.yaml': `${api('1.2.0')}\nbroken: true` },
+      { 'again.yaml': api('1.3.0') },
+    ]) {
+      source.push(url, files);
+      await sync();
+    }
+    expect((await all()).map(short)).toEqual(['sync.failed @acme/apis/pay', 'sync.recovered @acme/apis/pay']);
+  });
+
   test('rewritten history, a missing file and a missing branch are sent', async () => {
     const { source, sync, all } = await followed();
     const root = source.push(url, {});

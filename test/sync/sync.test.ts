@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { sandboxLost } from '../../src/compile/compile.ts';
 import type { UserConfig } from '../../src/config.ts';
 import { repositoryRef, type Repository, type Run, type Trigger, connectionState } from '../../src/model/connection.ts';
@@ -377,6 +377,56 @@ describe('following a repository', () => {
     expect((await sync()).documents).toMatchObject([
       { path: 'deep/b.yaml', resource: '@acme/apis/a', outcome: 'published', label: '1.1.0' },
     ]);
+  });
+
+  test.each<[string, Record<string, string>, Record<string, string>]>([
+    [
+      'a file that moved and changed',
+      { 'a.yaml': api('A', '1.0.0') },
+      { 'deep/b.yaml': api('A', '2.0.0', 'broken: true') },
+    ],
+    [
+      'two files whose slugs were swapped',
+      {
+        'a.yaml': api('A', '1.0.0'),
+        'b.yaml': api('B', '1.0.0'),
+        'stele.yaml': 'resources: [{path: a.yaml, slug: a}, {path: b.yaml, slug: b}]',
+      },
+      {
+        'a.yaml': api('A', '2.0.0'),
+        'b.yaml': api('B', '2.0.0', 'broken: true'),
+        'stele.yaml': 'resources: [{path: a.yaml, slug: b}, {path: b.yaml, slug: a}]',
+      },
+    ],
+    [
+      'another file that has the name now',
+      { 'a.yaml': api('A', '1.0.0'), 'stele.yaml': 'resources: [{path: a.yaml, slug: a}]' },
+      { 'c.yaml': api('C', '2.0.0', 'broken: true'), 'stele.yaml': 'resources: [{path: c.yaml, slug: a}]' },
+    ],
+  ])('what was rejected is the state of its connection, wherever its file is: %s', async (_, before, after) => {
+    const { source, sync, registry, repository } = await connected();
+    const standing = async () => {
+      const resource = (await findResource(registry, { org: 'acme', type: 'apis', slug: 'a' }))!;
+      const read = await readConnection(registry, { ...resource, connection: resource.connection! });
+      return connectionState(read.repository!.value, read.document).state;
+    };
+    source.push(url, before);
+    await sync();
+    expect(await standing()).toBe('synced');
+    source.push(url, after);
+    expect((await sync()).documents).toContainEqual(
+      expect.objectContaining({ resource: '@acme/apis/a', outcome: 'rejected' }),
+    );
+    expect(await standing()).toBe('failed');
+    // The commit is known, and not read again each time.
+    const { commit } = await repository();
+    const opened = vi.spyOn(registry.source, 'snapshot');
+    await sync('timer');
+    expect(opened).not.toHaveBeenCalled();
+    expect((await repository()).commit).toBe(commit);
+    source.push(url, before);
+    await sync();
+    expect(await standing()).toBe('synced');
   });
 
   test('a deleted file detaches its document once; the file coming back publishes again', async () => {
