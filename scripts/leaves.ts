@@ -1,7 +1,7 @@
 /**
  * Writes each OpenAPI document of a folder in other ways, changes its leaves one at a time, and leaves out members of it:
  *
- *   node scripts/leaves.ts ../shared/corpus/openapi [--only PART-OF-A-NAME] [--leaves 50] [--seed 1]
+ *   node scripts/leaves.ts ../shared/corpus/openapi [--only PART-OF-A-NAME] [--leaves 50] [--seed 1] [--share 1/2]
  *
  * Another way of writing that is called breaking, risky or unknown, and a leaf that changes, or a member that
  * comes or goes, without a word or a reason here, is printed. Exits with 1 if there is one.
@@ -22,6 +22,10 @@ const folder = resolve(String(argv._[0] ?? '../shared/corpus/openapi'));
 const only = String(argv['only'] ?? '');
 const most = Number(argv['leaves'] ?? 50);
 const largest = Number(argv['bytes'] ?? 400_000);
+/** Which of how many parts of the files, where several processes share them. */
+const [share, shares] = String(argv['share'] ?? '1/1')
+  .split('/')
+  .map(Number) as [number, number];
 let state = Number(argv['seed'] ?? 1);
 let wrong = 0;
 const counts = new Map<string, number>();
@@ -46,11 +50,13 @@ const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document
   [/\/items\/collectionFormat$/, 'Only lists are written as lists.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['type'] !== 'array'],
   [/./, 'What is only written is in no response, and what is only read in no request.', isOneWay],
   [/\/m(?:ax|in)Length$/, 'The values that are listed keep it, and only texts have a length.', (document, keys) => { const { enum: values, type = 'string' } = nodeAt(document, keys.slice(0, -1)) as Json; return values !== undefined || type !== 'string'; }],
-  [/\/(?:format|readOnly|type)$/, 'Another part of `allOf` says it of the same place.', isSaidBeside],
+  [/\/(?:format|readOnly|type|description)$/, 'Another part of `allOf` says it of the same place.', isSaidBeside],
+  [/\/type$/, 'Multiples of an integer are integers.', (document, keys) => Number.isInteger((nodeAt(document, keys.slice(0, -1)) as Json)['multipleOf'])],
   [/\/additionalProperties$/, 'Lists have no members.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['type'] === 'array'],
   [/\/responses\/.*\/readOnly$/, 'What is read may be read.'],
-  [/\/parameters\/\d+(?:\/|$)/, 'What a document says of these headers is ignored.', isIgnored],
-  [/\/nullable$/, 'Since 3.1 it says nothing.', ({ openapi }) => /^3\.[12]/.test(String(openapi))],
+  [/\/parameters\/[^/]+(?:\/|$)/, 'What a document says of these headers is ignored.', isIgnored],
+  [/\/nullable$/, 'Since 3.1 it says nothing, and before where no type is said.', ({ openapi, ...document }, keys) => /^3\.[12]/.test(String(openapi)) || !('type' in (nodeAt(document as Json, keys.slice(0, -1)) as Json))],
+  [/\/properties(?:\/.*)?$/, 'Only objects have members.', isOfNoObject],
   [/\/uniqueItems$/, 'Only lists have items.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['type'] !== 'array'],
   [/\/type$/, 'Where all listed values are of another type, it is a slip.', (document, keys) => 'enum' in (nodeAt(document, keys.slice(0, -1)) as Json)],
   [/\/required$/, 'What stands in a path is always sent.', isInPath],
@@ -61,19 +67,31 @@ const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document
 /** Members that may come and go without a word, by their name and value, and why. */
 const usual: readonly (readonly [member: RegExp, why: string, isIt?: (document: Json, keys: string[]) => boolean])[] = [
   [/^(?:openapi|swagger|info|paths) /, 'Without it, it is no document.'],
-  [/^\w+ \[\]$|^(?:definitions|schema|items|additionalProperties|headers|content|callbacks|links|properties|encoding) \{\}$/, 'It says nothing.'],
+  [/^\w+ \[\]$|^security \[{}\]$|^(?:definitions|schema|items|additionalProperties|headers|content|callbacks|links|properties|encoding) \{\}$/, 'It says nothing.'],
   [/^(?:deprecated|uniqueItems|required|nullable|readOnly|writeOnly|allowReserved|allowEmptyValue|x-nullable|exclusive\w+) false$|^additionalProperties true$|^pattern "\.\*"$/, 'It is so without it.'],
   [/^(?:schemes \["https"\]|0 "https"|style "(?:form|simple)"|collectionFormat "csv")$/, 'It is so without it.'],
   [/^(?:contentType |\w+ \{(?:"\w+":\{)?"contentType":)"application\/json"/, 'Objects in forms are JSON without it.'],
   [/^type /, 'What is listed beside it has this type.', (document, keys) => ['enum', 'const'].some((key) => key in (nodeAt(document, keys.slice(0, -1)) as Json))],
-  [/^(?:type|format|readOnly|title|description) /, 'Another part of `allOf` says it of the same place.', isSaidBeside],
+  [/^(?:type|format|readOnly|title|description|x-[^ ]+) /, 'Another part of `allOf` says it of the same place.', isSaidBeside],
+  [/^required \[/, 'Another part of `allOf` requires the same.', isSaidBeside],
+  [/^(?:name |xml \{"name":"[^"]*"\}$)/, 'The root of XML is called as its component.', isNameOfRoot],
   [/^(?:type "string"|required true)/, 'What stands in a path is a text, and is always sent.', isInPath],
   [/^(?:schema|\$ref) /, 'It refers to what allows everything.', (document, keys) => Object.keys(follow(document, nodeAt(document, keys.at(-1) === '$ref' ? keys.slice(0, -1) : keys)) as Json).length === 0],
   [/^servers /, 'The document has the same.', (document, keys) => JSON.stringify(nodeAt(document, keys)) === JSON.stringify(document['servers'])],
+  [/^0 \{\}$/, 'Nobody need sign in without it either.', (document, keys) => keys.at(-2) === 'security' && (nodeAt(document, keys.slice(0, -1)) as unknown[]).length === 1],
   [/^\d+ \{/, 'Another part of the same list says the same, or the path.', isSaidTwice],
   [/^\$ref /, 'Another part of the same list says the same.', (document, keys) => isSaidTwice(document, keys.slice(0, -1))],
   [/^parameters \[/, 'Every operation has its own, or the path has the same.', (document, keys) => keys.length < 5 && (nodeAt(document, keys) as unknown[]).every((_, at) => (keys.length === 3 ? isReplaced : isSaidTwice)(document, [...keys, String(at)]))],
 ]; // prettier-ignore
+
+/** Whether a schema around it is of texts, numbers, booleans or lists. */
+function isOfNoObject(document: Json, keys: string[]): boolean {
+  return keys.some(
+    (key, at) =>
+      key === 'properties' &&
+      !['object', undefined].includes((nodeAt(document, keys.slice(0, at)) as Json)['type'] as string),
+  );
+}
 
 /** Whether it belongs to a parameter in a path. */
 function isInPath(document: Json, keys: string[]): boolean {
@@ -100,13 +118,34 @@ function isSaidAround(document: Json, keys: string[]): boolean {
   return owners.length > 0 && owners.every((owner) => name in owner);
 } // prettier-ignore
 
-/** Whether another part of the `allOf` around it, or of its own, has the same there. */
+/** Whether another part of the `allOf` around it, of its own, or of all that refer to it, says the same there. */
 function isSaidBeside(document: Json, keys: string[]): boolean {
-  const own = (nodeAt(document, keys.slice(0, -1)) as Json)['allOf'];
-  if (Array.isArray(own) && own.some((one) => (follow(document, one) as Json)[keys.at(-1)!] === nodeAt(document, keys))) return true;
+  const value = nodeAt(document, keys);
+  const saysAt = (parts: readonly unknown[], path: readonly string[]) =>
+    parts.some((part) => says(document, nodeAt(follow(document, part) as Json, path.slice(0, -1)) as Json, keys.at(-1)!, value));
+  if (says(document, { allOf: (nodeAt(document, keys.slice(0, -1)) as Json)['allOf'] }, keys.at(-1)!, value)) return true;
   const at = keys.lastIndexOf('allOf');
-  const others = at < 0 ? [] : (nodeAt(document, keys.slice(0, at + 1)) as unknown[]).toSpliced(Number(keys[at + 1]), 1);
-  return others.some((one) => nodeAt(follow(document, one) as Json, keys.slice(at + 2)) === nodeAt(document, keys));
+  if (at >= 0) return saysAt((nodeAt(document, keys.slice(0, at + 1)) as unknown[]).toSpliced(Number(keys[at + 1]), 1), keys.slice(at + 2));
+  const component = keys.slice(0, keys[0] === 'components' ? 3 : 2);
+  const isIt = (part: unknown) => (part as Json | null)?.['$ref'] === `#/${component.join('/')}`;
+  const owners = membersOf(document).flatMap(([pointer, parts]) => (pointer.endsWith('/allOf') && Array.isArray(parts) && parts.some(isIt) ? [parts] : []));
+  return owners.length > 0 && owners.every((parts) => saysAt(parts.filter((part) => !isIt(part)), keys.slice(component.length)));
+} // prettier-ignore
+
+/** Whether the root of this schema would have the same name without it. */
+function isNameOfRoot(document: Json, keys: string[]): boolean {
+  const at = keys.lastIndexOf('xml');
+  const { name } = (at < 0 ? {} : nodeAt(document, keys.slice(0, at + 1))) as Json;
+  return name !== undefined && keys[at - 1] === name && at <= 3;
+}
+
+/** Whether a schema, or a part of its `allOf`, however deep, says this. Of what is required: the same and more. */
+function says(document: Json, schema: Json | undefined, key: string, value: unknown): boolean {
+  const own = schema?.[key];
+  if (own === value && own !== undefined) return true;
+  if (key === 'required' && Array.isArray(own) && Array.isArray(value) && value.every((one) => own.includes(one))) return true;
+  const parts = schema?.['allOf'];
+  return Array.isArray(parts) && parts.some((one) => says(document, follow(document, one) as Json, key, value));
 } // prettier-ignore
 
 /** Words that a specification lists, where any other one makes a document that is not published. */
@@ -161,7 +200,10 @@ function keysOf(pointer: string): string[] {
   return pointer.slice(1).split('/').map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~')); // prettier-ignore
 }
 
-for (const path of (await filesIn(folder)).filter((one) => one.includes(only)).sort()) {
+for (const path of (await filesIn(folder))
+  .filter((one) => one.includes(only))
+  .sort()
+  .filter((_, at) => at % shares === share - 1)) {
   const document = await documentAt(path);
   if (document === null) continue;
   count('documents');
@@ -277,10 +319,13 @@ async function documentAt(path: string): Promise<Json | null> {
   if (bytes.length > largest || !/openapi|swagger/.test(bytes.toString('utf8', 0, 100_000))) return null;
   const entry = relative(folder, path);
   const load = async (paths: string[]) =>
-    paths.map((one) =>
-      one === entry
-        ? { path: one, bytes }
-        : { path: one, problem: problemAtFile('file-missing', one, 'There is no such file.') },
+    await Promise.all(
+      paths.map(async (one) => {
+        const found = await readFile(join(folder, one)).catch(() => null);
+        return found === null
+          ? { path: one, problem: problemAtFile('file-missing', one, 'There is no such file.') }
+          : { path: one, bytes: found };
+      }),
     );
   const input = { type: 'apis', entry, validation: 'lenient', ruleset: null, limits } as const;
   const { artifact } = await runCompile(input, load);
