@@ -215,6 +215,12 @@ describe('fields that were not looked at', () => {
       api({}, { jsonSchemaDialect: 'https://spec.openapis.org/oas/3.1/dialect/base' }),
       [],
     ],
+    [
+      'a jsonSchemaDialect that begins like the usual one',
+      api({}, { jsonSchemaDialect: 'https://spec.openapis.org/oas/3.1/dialect/base' }),
+      api({}, { jsonSchemaDialect: 'https://spec.openapis.org/oas/3.1/dialect/based' }),
+      ['unknown document-dialect-changed'],
+    ],
     ['a deprecated scheme of security', secure({}), secure({ deprecated: true }), ['safe security-scheme-deprecated']],
     [
       'a deprecated header',

@@ -74,7 +74,8 @@ function compareReading(walk: Walk, root: Unit): void {
 }
 
 /** OpenAPI's own dialects, and the JSON Schema that they extend. */
-const usualDialect = /^"https:\/\/(?:spec\.openapis\.org\/oas\/3\.|json-schema\.org\/draft\/2020-12\/schema)/;
+const usualDialect =
+  /^"https:\/\/(?:spec\.openapis\.org\/oas\/3\.\d\/dialect\/(?:base|\d{4}-\d\d-\d\d)|json-schema\.org\/draft\/2020-12\/schema)#?"$/;
 
 function compareTags(walk: Walk, root: Unit): void {
   const read = (document: JsonObject) =>
