@@ -60,7 +60,8 @@ const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document
   [/\/uniqueItems$/, 'Only lists have items.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['type'] !== 'array'],
   [/\/type$/, 'Where all listed values are of another type, it is a slip.', (document, keys) => 'enum' in (nodeAt(document, keys.slice(0, -1)) as Json)],
   [/\/required$/, 'What stands in a path is always sent.', isInPath],
-  [/\/(?:x-[^/]+|title|description)$/, 'The schemas that it is a part of say the same themselves.', isSaidAround],
+  [/\/(?:x-[^/]+|title|description|type)$/, 'The schemas that it is a part of say the same themselves.', isSaidAround],
+  [/\/example(?:\/.*)?$/, 'The schemas that it is a part of have another example before it.', isSecond],
   [/\/parameters\/\d+\/\$ref$/, 'What stands in a path is always sent.', (document, keys) => (follow(document, nodeAt(document, keys.slice(0, -1))) as Json)['in'] === 'path'],
 ]; // prettier-ignore
 
@@ -69,6 +70,7 @@ const usual: readonly (readonly [member: RegExp, why: string, isIt?: (document: 
   [/^(?:openapi|swagger|info|paths) /, 'Without it, it is no document.'],
   [/^\w+ \[\]$|^security \[{}\]$|^(?:definitions|schema|items|additionalProperties|headers|content|callbacks|links|properties|encoding) \{\}$/, 'It says nothing.'],
   [/^(?:deprecated|uniqueItems|required|nullable|readOnly|writeOnly|allowReserved|allowEmptyValue|x-nullable|exclusive\w+) false$|^additionalProperties true$|^pattern "\.\*"$/, 'It is so without it.'],
+  [/^min(?:Length|Items|Properties) 0$|^jsonSchemaDialect "https:..spec.openapis.org.oas.3/, 'It is so without it.'],
   [/^(?:schemes \["https"\]|0 "https"|style "(?:form|simple)"|collectionFormat "csv")$/, 'It is so without it.'],
   [/^(?:contentType |\w+ \{(?:"\w+":\{)?"contentType":)"application\/json"/, 'Objects in forms are JSON without it.'],
   [/^type /, 'What is listed beside it has this type.', (document, keys) => ['enum', 'const'].some((key) => key in (nodeAt(document, keys.slice(0, -1)) as Json))],
@@ -79,6 +81,7 @@ const usual: readonly (readonly [member: RegExp, why: string, isIt?: (document: 
   [/^(?:schema|\$ref) /, 'It refers to what allows everything.', (document, keys) => Object.keys(follow(document, nodeAt(document, keys.at(-1) === '$ref' ? keys.slice(0, -1) : keys)) as Json).length === 0],
   [/^servers /, 'The document has the same.', (document, keys) => JSON.stringify(nodeAt(document, keys)) === JSON.stringify(document['servers'])],
   [/^0 \{\}$/, 'Nobody need sign in without it either.', (document, keys) => keys.at(-2) === 'security' && (nodeAt(document, keys.slice(0, -1)) as unknown[]).length === 1],
+  [/^\d+ \{"type":"null"\}$/, 'The type around it refuses null.', (document, keys) => isRefused(nodeAt(document, keys.slice(0, -2)) as Json)],
   [/^\d+ \{/, 'Another part of the same list says the same, or the path.', isSaidTwice],
   [/^\$ref /, 'Another part of the same list says the same.', (document, keys) => isSaidTwice(document, keys.slice(0, -1))],
   [/^parameters \[/, 'Every operation has its own, or the path has the same.', (document, keys) => keys.length < 5 && (nodeAt(document, keys) as unknown[]).every((_, at) => (keys.length === 3 ? isReplaced : isSaidTwice)(document, [...keys, String(at)]))],
@@ -91,6 +94,23 @@ function isOfNoObject(document: Json, keys: string[]): boolean {
       key === 'properties' &&
       !['object', undefined].includes((nodeAt(document, keys.slice(0, at)) as Json)['type'] as string),
   );
+}
+
+/** Whether a schema has a type, and not null. */
+function isRefused({ type }: Json): boolean {
+  return type !== undefined && type !== 'null' && !(Array.isArray(type) && type.includes('null'));
+}
+
+/** Whether every schema that has it by `allOf` has an example of its own, or of another part before it. */
+function isSecond(document: Json, keys: string[]): boolean {
+  const at = keys[0] === 'components' ? 3 : 2;
+  const reference = `#/${keys.slice(0, at).join('/')}`;
+  const owners = membersOf(document).flatMap(([, value]) => {
+    const { allOf, ...own } = (value ?? {}) as Json;
+    const place = Array.isArray(allOf) ? allOf.findIndex((one: Json) => one['$ref'] === reference) : -1;
+    return place < 0 ? [] : [[own, ...(allOf as Json[]).slice(0, place).map((one) => follow(document, one) as Json)]];
+  });
+  return owners.length > 0 && owners.every((before) => before.some((one) => 'example' in one));
 }
 
 /** Whether it belongs to a parameter in a path. */
@@ -110,11 +130,11 @@ function isSaidTwice(document: Json, keys: string[]): boolean {
 /** Whether every schema that has it by `allOf` says it itself. */
 function isSaidAround(document: Json, keys: string[]): boolean {
   const name = keys.at(-1)!;
-  const at = keys.indexOf('allOf');
+  const at = keys.findIndex((key) => ['allOf', 'oneOf', 'anyOf'].includes(key));
   if (at >= 0) return name in (nodeAt(document, keys.slice(0, at)) as Json);
   const reference = `#/${keys.slice(0, -1).join('/')}`;
   const refers = (value: unknown) => Array.isArray(value) && value.some((one: Json) => one['$ref'] === reference);
-  const owners = membersOf(document).flatMap(([, value]) => (refers((value as Json | null)?.['allOf']) ? [value as Json] : []));
+  const owners = membersOf(document).flatMap(([, value]) => (['allOf', 'oneOf', 'anyOf'].some((key) => refers((value as Json | null)?.[key])) ? [value as Json] : []));
   return owners.length > 0 && owners.every((owner) => name in owner);
 } // prettier-ignore
 
@@ -122,8 +142,8 @@ function isSaidAround(document: Json, keys: string[]): boolean {
 function isSaidBeside(document: Json, keys: string[]): boolean {
   const value = nodeAt(document, keys);
   const saysAt = (parts: readonly unknown[], path: readonly string[]) =>
-    parts.some((part) => says(document, nodeAt(follow(document, part) as Json, path.slice(0, -1)) as Json, keys.at(-1)!, value));
-  if (says(document, { allOf: (nodeAt(document, keys.slice(0, -1)) as Json)['allOf'] }, keys.at(-1)!, value)) return true;
+    parts.some((part) => isSaidIn(document, nodeAt(follow(document, part) as Json, path.slice(0, -1)) as Json, keys.at(-1)!, value));
+  if (isSaidIn(document, { allOf: (nodeAt(document, keys.slice(0, -1)) as Json)['allOf'] }, keys.at(-1)!, value)) return true;
   const at = keys.lastIndexOf('allOf');
   if (at >= 0) return saysAt((nodeAt(document, keys.slice(0, at + 1)) as unknown[]).toSpliced(Number(keys[at + 1]), 1), keys.slice(at + 2));
   const component = keys.slice(0, keys[0] === 'components' ? 3 : 2);
@@ -140,12 +160,12 @@ function isNameOfRoot(document: Json, keys: string[]): boolean {
 }
 
 /** Whether a schema, or a part of its `allOf`, however deep, says this. Of what is required: the same and more. */
-function says(document: Json, schema: Json | undefined, key: string, value: unknown): boolean {
+function isSaidIn(document: Json, schema: Json | undefined, key: string, value: unknown): boolean {
   const own = schema?.[key];
   if (own === value && own !== undefined) return true;
   if (key === 'required' && Array.isArray(own) && Array.isArray(value) && value.every((one) => own.includes(one))) return true;
   const parts = schema?.['allOf'];
-  return Array.isArray(parts) && parts.some((one) => says(document, follow(document, one) as Json, key, value));
+  return Array.isArray(parts) && parts.some((one) => isSaidIn(document, follow(document, one) as Json, key, value));
 } // prettier-ignore
 
 /** Words that a specification lists, where any other one makes a document that is not published. */

@@ -1192,3 +1192,29 @@ describe('words in allOf beside a reference', () => {
     ["the component's, where more than words is beside", said('A', 'B', { pattern: '^a' }), said('C', 'B', { pattern: '^a' }), []], // prettier-ignore
   ]);
 });
+
+describe('types that contradict each other are a slip, and what stands beside them counts', () => {
+  const slip = (values: string[], more: Json = {}, type: unknown = 'object') =>
+    taking({ properties: { p: { type, oneOf: [{ type: 'string', enum: values }, { type: 'null' }], ...more } } });
+  const either: unknown = ['object', 'null'];
+  run([
+    ['its description', slip(['a']), slip(['a'], { description: 'A' }), ['docs property-description-changed']],
+    ['values of its branch', slip(['a', 'b']), slip(['a']), ['breaking request-property-enum-value-removed']],
+    ['values beside null', slip(['a', 'b'], {}, either), slip(['a'], {}, either), ['breaking request-property-enum-value-removed']], // prettier-ignore
+    ['another slip', slip(['a']), slip(['a'], {}, 'boolean'), ['unknown request-property-type-changed']],
+    ['null alone is none', taking({ type: 'null', minLength: 1 }), taking({ type: 'null', minLength: 2 }), []],
+  ]);
+});
+
+describe('x-extensible-enum', () => {
+  const listing = (more: Json = {}) => ({ properties: { p: { ...text, ...more } } });
+  const [none, list] = [listing(), listing({ 'x-extensible-enum': ['a', 'b'] })];
+  const beside = (values: string[]) => taking(listing({ enum: ['a'], 'x-extensible-enum': values }));
+  run([
+    ['comes in a request', taking(none), taking(list), ['breaking request-property-extensible-enum-set']],
+    ['goes in a request', taking(list), taking(none), ['safe request-property-extensible-enum-unset']],
+    ['comes in an answer', giving(none), giving(list), ['safe response-property-extensible-enum-set']],
+    ['goes in an answer', giving(list), giving(none), ['safe response-property-extensible-enum-unset']],
+    ['changes beside an enum', beside(['a']), beside(['b']), ['docs property-extension-changed']],
+  ]);
+});

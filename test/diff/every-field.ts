@@ -379,6 +379,7 @@ export const keywords: Readonly<Record<string, Sample>> = {
   unevaluatedProperties: { base: object, values: [text, number] },
   propertyNames: { base: object, values: [{ maxLength: 5 }, { maxLength: 6 }] },
   allOf: { values: [[text], [number]] },
+  'x-extensible-enum': { base: text, values: [['a'], ['b']] },
   anyOf: { values: [both, [...both, { type: 'boolean' }]] },
   oneOf: { values: [both, [...both, { type: 'boolean' }]] },
   not: { base: text, values: [{ const: 'a' }, { const: 'b' }] },

@@ -208,15 +208,19 @@ function sayUsual(document: Json): Json {
 
 /** References of schemas stand in `allOf`. */
 function wrap(document: Json): Json {
-  return mapObjects(document, (object, keys) =>
-    typeof object['$ref'] === 'string' &&
-    isSchemaAt(keys) &&
-    !keys.includes('allOf') &&
-    !['oneOf', 'anyOf'].includes(keys.at(-2)!) &&
-    keys.length > 3
-      ? { allOf: [{ $ref: object['$ref'] }] }
-      : object,
-  ) as Json;
+  const isModern = /^3\.[12]/.test(String(document['openapi']));
+  return mapObjects(document, (object, keys) => {
+    const { $ref, ...beside } = object;
+    const isWrapped =
+      typeof $ref === 'string' &&
+      isSchemaAt(keys) &&
+      !keys.includes('allOf') &&
+      !('allOf' in beside) &&
+      !['oneOf', 'anyOf'].includes(keys.at(-2)!) &&
+      keys.length > 3;
+    // What stands beside a reference counts since 3.1.
+    return isWrapped ? { ...(isModern && beside), allOf: [{ $ref }] } : object;
+  }) as Json;
 }
 
 /** One list of types, values and alternatives where there is one of them. */

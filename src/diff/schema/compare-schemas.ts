@@ -226,16 +226,20 @@ function sizeOf({ flat, properties, required }: SchemaView): number {
   return 10 * (flat.parts.length + properties.size) + required.size;
 }
 
-function comparePair(pair: Pair, further: CompareFurther): void {
+function comparePair(given: Pair, further: CompareFurther): void {
   const { below } = further;
-  const { before, after } = pair;
-  if (areBytes(pair)) return compareTexts(pair);
-  compareNull(pair);
-  if (before.isNever && after.isNever) return;
-  if (before.isNever !== after.isNever) return comparePossible(pair);
+  const { before, after } = given;
+  if (areBytes(given)) return compareTexts(given);
+  compareNull(given);
+  if (before.isNever !== after.isNever) return comparePossible(given);
+  if (before.flat.isNever || after.flat.isNever) return compareTexts(given);
+  const isSlip = isContradiction(before) && isContradiction(after);
+  // What a slip says besides is compared as if it had no type.
+  const pair = isSlip ? { ...given, types: { before: null, after: null } } : given;
   compareReferences(pair);
   if (isWrapped(pair)) compareUnions(pair, further);
-  else if (compareTypes(pair)) {
+  else if (isSlip || compareTypes(pair)) {
+    if (isSlip && statedTypes(before) !== statedTypes(after)) compareWhole(pair, 'type', null);
     compareValues(pair);
     compareLimits(pair);
     if (haveType(pair, 'object')) compareObjects(pair, below);
@@ -244,6 +248,15 @@ function comparePair(pair: Pair, further: CompareFurther): void {
     compareOthers(pair, further);
   }
   compareTexts(pair);
+}
+
+/** Whether its types contradict each other, so that it allows none of them. */
+function isContradiction(view: SchemaView): boolean {
+  return view.types?.value.size === 0 && !/^(?:null)?$/.test(statedTypes(view));
+}
+
+function statedTypes({ flat }: SchemaView): string {
+  return [...new Set(statedIn(flat.parts, 'type').flatMap(({ value }) => value))].sort().join();
 }
 
 /** Compares a schema that allows no value besides null with one that does. */
@@ -300,8 +313,11 @@ function restOf({ items, pointer }: SchemaView): Schema {
 
 /** Compares what does not restrict values: texts, extensions, `deprecated` and `default`. */
 function compareTexts(pair: Pair): void {
+  // Without listed values, it is compared as they are.
+  const isListed = pair.before.values !== null || pair.after.values !== null;
+  const isOther = (keyword: string) => keyword === 'x-nullable' || (keyword === 'x-extensible-enum' && !isListed);
   for (const keyword of pair.before.keywords.union(pair.after.keywords))
-    if (isText(keyword) && keyword !== 'x-nullable' && keyword !== 'x-extensible-enum') compareText(pair, keyword);
+    if (isText(keyword) && !isOther(keyword)) compareText(pair, keyword);
   compareDeprecated(pair);
   compareDefault(pair);
   const [old, current] = [pair.before, pair.after].map(({ covered }) => covered.map((place) => ({ place, schema: [place] }))); // prettier-ignore

@@ -84,9 +84,16 @@ function compareKnown(pair: Pair): void {
 /** `x-extensible-enum` lists values to which others may be added at any time. */
 function compareExtensible(pair: Pair): void {
   const [before, after] = [pair.before.first('x-extensible-enum'), pair.after.first('x-extensible-enum')];
-  if (before === null || after === null) return;
-  const setOf = ({ value }: { value: unknown }) => new Set(listOf(value).map(textOfValue));
-  reportLists(pair, 'extensible-enum-value', [setOf(before), setOf(after)], placesOf(pair, before, after), {
+  const setOf = (stated: { value: unknown } | null) => new Set(listOf(stated?.value).map(textOfValue));
+  const [old, current] = [setOf(before), setOf(after)];
+  const at = placesOf(pair, before, after);
+  if (before === null && after !== null)
+    return report(pair, 'narrows', 'extensible-enum-set', `allows ${listed([...current])}, and others later; it allowed any value`, { at }); // prettier-ignore
+  if (before !== null && after === null)
+    return report(pair, 'safe', 'extensible-enum-unset', `no longer lists values; it listed ${listed([...old])}`, {
+      at,
+    });
+  reportLists(pair, 'extensible-enum-value', [old, current], at, {
     removed: ['narrows', (values) => `no longer allows ${values}`],
     added: ['safe', (values) => `also allows ${values}`],
   });
