@@ -44,7 +44,7 @@ const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document
   [/\/variables\/[^/]+\/default$/, 'A value that is not listed is not valid.'],
   [/^\/(?:components\/securitySchemes|securityDefinitions)(?:\/|$)/, 'It may be needed by nothing.'],
   [/./, 'What stands beside a reference does not count; since 3.1, in a schema it does, and a description elsewhere.', isBesideReference],
-  [/^\/servers(?:\/|$)/, 'Every path has servers of its own.', ({ paths }) => Object.values(paths as Json).every((item) => (item as Json)['servers'])],
+  [/^\/servers(?:\/|$)/, 'Every path has servers of its own.', ({ paths }) => Object.values(paths as Json).every((item) => (item as Json)['servers'] !== undefined || operationsOf(item as Json).length === 0)],
   [/\/(?:maximum|minimum)$/, 'No multiple is between the two.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['multipleOf'] !== undefined],
   [/^\/paths\/[^/]+\/parameters\/\d+(?:\/|$)/, 'Every operation has its own parameter of this name.', isReplaced],
   [/\/items\/collectionFormat$/, 'Only lists are written as lists.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['type'] !== 'array'],
@@ -62,6 +62,7 @@ const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document
   [/\/required$/, 'What stands in a path is always sent.', isInPath],
   [/\/(?:x-[^/]+|title|description|type)$/, 'The schemas that it is a part of say the same themselves.', isSaidAround],
   [/\/example(?:\/.*)?$/, 'The schemas that it is a part of have another example before it.', isSecond],
+  [/^\/paths\/[^/]+(?:\/|$)/, 'A path without operations is not there.', (document, keys) => operationsOf(nodeAt(document, keys.slice(0, 2)) as Json).length === 0],
   [/\/parameters\/\d+\/\$ref$/, 'What stands in a path is always sent.', (document, keys) => (follow(document, nodeAt(document, keys.slice(0, -1))) as Json)['in'] === 'path'],
 ]; // prettier-ignore
 
@@ -79,7 +80,10 @@ const usual: readonly (readonly [member: RegExp, why: string, isIt?: (document: 
   [/^(?:name |xml \{"name":"[^"]*"\}$)/, 'The root of XML is called as its component.', isNameOfRoot],
   [/^(?:type "string"|required true)/, 'What stands in a path is a text, and is always sent.', isInPath],
   [/^(?:schema|\$ref) /, 'It refers to what allows everything.', (document, keys) => Object.keys(follow(document, nodeAt(document, keys.at(-1) === '$ref' ? keys.slice(0, -1) : keys)) as Json).length === 0],
-  [/^servers /, 'The document has the same.', (document, keys) => JSON.stringify(nodeAt(document, keys)) === JSON.stringify(document['servers'])],
+  [/^\w+ \{\}$/, 'There are no components of this kind.', (_, keys) => keys.length === 2 && keys[0] === 'components'],
+  [/^enum \[(?:true,false|false,true)\]$/, 'There are no other booleans.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['type'] === 'boolean'],
+  [/^security \[|^\d+ \{/, 'Every operation has its own.', (document, keys) => keys[0] === 'security' && Object.values(document['paths'] as Json).flatMap((item) => operationsOf(item as Json)).every((one) => one['security'] !== undefined)],
+  [/^(?:servers|security) /, 'The document has the same.', (document, keys) => JSON.stringify(nodeAt(document, keys)) === JSON.stringify(document[keys.at(-1)!])],
   [/^0 \{\}$/, 'Nobody need sign in without it either.', (document, keys) => keys.at(-2) === 'security' && (nodeAt(document, keys.slice(0, -1)) as unknown[]).length === 1],
   [/^\d+ \{"type":"null"\}$/, 'The type around it refuses null.', (document, keys) => isRefused(nodeAt(document, keys.slice(0, -2)) as Json)],
   [/^\d+ \{/, 'Another part of the same list says the same, or the path.', isSaidTwice],
@@ -143,7 +147,8 @@ function isSaidBeside(document: Json, keys: string[]): boolean {
   const value = nodeAt(document, keys);
   const saysAt = (parts: readonly unknown[], path: readonly string[]) =>
     parts.some((part) => isSaidIn(document, nodeAt(follow(document, part) as Json, path.slice(0, -1)) as Json, keys.at(-1)!, value));
-  if (isSaidIn(document, { allOf: (nodeAt(document, keys.slice(0, -1)) as Json)['allOf'] }, keys.at(-1)!, value)) return true;
+  const { allOf, $ref } = nodeAt(document, keys.slice(0, -1)) as Json;
+  if (isSaidIn(document, { allOf, $ref }, keys.at(-1)!, value)) return true;
   const at = keys.lastIndexOf('allOf');
   if (at >= 0) return saysAt((nodeAt(document, keys.slice(0, at + 1)) as unknown[]).toSpliced(Number(keys[at + 1]), 1), keys.slice(at + 2));
   const component = keys.slice(0, keys[0] === 'components' ? 3 : 2);
@@ -164,8 +169,9 @@ function isSaidIn(document: Json, schema: Json | undefined, key: string, value: 
   const own = schema?.[key];
   if (own === value && own !== undefined) return true;
   if (key === 'required' && Array.isArray(own) && Array.isArray(value) && value.every((one) => own.includes(one))) return true;
-  const parts = schema?.['allOf'];
-  return Array.isArray(parts) && parts.some((one) => isSaidIn(document, follow(document, one) as Json, key, value));
+  const { allOf, $ref } = schema ?? {};
+  const parts = [...(Array.isArray(allOf) ? (allOf as unknown[]) : []), ...($ref === undefined ? [] : [{ $ref }])];
+  return parts.some((one) => isSaidIn(document, follow(document, one) as Json, key, value));
 } // prettier-ignore
 
 /** Words that a specification lists, where any other one makes a document that is not published. */
@@ -198,12 +204,16 @@ function isBesideReference(document: Json, keys: string[]): boolean {
   return !isModern || (!isSchema && !['description', 'summary'].includes(keys[at]!));
 } // prettier-ignore
 
+function operationsOf(item: Json): Json[] {
+  const methods = /^(?:get|put|post|delete|options|head|patch|trace|query|additionalOperations)$/;
+  return Object.entries(item).flatMap(([key, one]) => (methods.test(key) ? [one as Json] : []));
+}
+
 function isReplaced(document: Json, keys: string[]): boolean {
   const item = nodeAt(document, keys.slice(0, 2)) as Json;
   const nameOf = (one: unknown) => { const { in: where, name } = follow(document, one) as Json; return `${where} ${name}`; };
   const own = nameOf(nodeAt(document, keys.slice(0, 4)));
-  const operations = Object.entries(item).filter(([key]) => /^(?:get|put|post|delete|options|head|patch|trace|query)$/.test(key));
-  return operations.every(([, operation]) => ((operation as Json)['parameters'] as unknown[] | undefined)?.some((one) => nameOf(one) === own));
+  return operationsOf(item).every((operation) => (operation['parameters'] as unknown[] | undefined)?.some((one) => nameOf(one) === own));
 } // prettier-ignore
 
 function follow(document: Json, node: unknown): unknown {

@@ -120,6 +120,7 @@ function reorder(document: Json): Json {
 /** Each reference outside of components is written out once. */
 function inline(document: Json): Json {
   const { components, definitions, ...rest } = document;
+  const isModern = /^3\.[12]/.test(String(document['openapi']));
   const changed = mapObjects(rest, (object, keys) => {
     const target = resolve(document, object['$ref']);
     const isName = keys.includes('mapping') || keys.includes('examples') || keys.includes('links');
@@ -128,7 +129,9 @@ function inline(document: Json): Json {
       keys.includes('oneOf') ||
       keys.includes('anyOf') ||
       (isObject(target) && JSON.stringify(document).includes('"discriminator"'));
-    return isObject(target) && !isName && !isTagged ? copy(target) : object;
+    // What stands beside a reference counts since 3.1.
+    const isAlone = !isModern || Object.keys(object).length === 1;
+    return isObject(target) && !isName && !isTagged && isAlone ? copy(target) : object;
   }) as Json;
   return {
     ...changed,
