@@ -76,7 +76,7 @@ const usual: readonly (readonly [member: RegExp, why: string, isIt?: (document: 
   [/^(?:contentType |\w+ \{(?:"\w+":\{)?"contentType":)"application\/json"/, 'Objects in forms are JSON without it.'],
   [/^type /, 'What is listed beside it has this type.', (document, keys) => ['enum', 'const'].some((key) => key in (nodeAt(document, keys.slice(0, -1)) as Json))],
   [/^(?:type|format|readOnly|title|description|x-[^ ]+) /, 'Another part of `allOf` says it of the same place.', isSaidBeside],
-  [/^required \[/, 'Another part of `allOf` requires the same.', isSaidBeside],
+  [/^required \[|^\S+ \{"type"/, 'Another part of `allOf` says the same of its members.', isSaidBeside],
   [/^(?:name |xml \{"name":"[^"]*"\}$)/, 'The root of XML is called as its component.', isNameOfRoot],
   [/^(?:type "string"|required true)/, 'What stands in a path is a text, and is always sent.', isInPath],
   [/^(?:schema|\$ref) /, 'It refers to what allows everything.', (document, keys) => Object.keys(follow(document, nodeAt(document, keys.at(-1) === '$ref' ? keys.slice(0, -1) : keys)) as Json).length === 0],
@@ -167,7 +167,7 @@ function isNameOfRoot(document: Json, keys: string[]): boolean {
 /** Whether a schema, or a part of its `allOf`, however deep, says this. Of what is required: the same and more. */
 function isSaidIn(document: Json, schema: Json | undefined, key: string, value: unknown): boolean {
   const own = schema?.[key];
-  if (own === value && own !== undefined) return true;
+  if (own !== undefined && JSON.stringify(own) === JSON.stringify(value)) return true;
   if (key === 'required' && Array.isArray(own) && Array.isArray(value) && value.every((one) => own.includes(one))) return true;
   const { allOf, $ref } = schema ?? {};
   const parts = [...(Array.isArray(allOf) ? (allOf as unknown[]) : []), ...($ref === undefined ? [] : [{ $ref }])];
