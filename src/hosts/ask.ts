@@ -67,6 +67,8 @@ const moved = [301, 307, 308];
 
 /** The longest that a host's word of its rate limit is believed, in seconds. */
 const longestLimit = 3600;
+/** The longest limit that names no time, in seconds: what GitHub asks for after a secondary one. */
+const longestUnnamed = 60;
 
 /** A larger number of seconds is a time. */
 const longestDelay = 366 * 24 * 3600;
@@ -75,25 +77,36 @@ const longestDelay = 366 * 24 * 3600;
  * Creates a `fetch` for one API and one credential. It rejects other origins, so that credentials stay with their
  * host; follows the redirects of a renamed repository within the API and treats others as 404; times
  * out after 20 s; and reads at most 16 MiB. Once the host says that the budget of the credential is
- * used up, it sends nothing until the reset, and answers 429 itself.
+ * used up, it sends nothing until the reset, and answers 429 itself. What refuses for that has a `Retry-After`.
  */
 export function createFetch(apiUrl: string, second: number): typeof fetch {
   const api = new URL(apiUrl);
   /** When requests may go on, on the monotonic clock. */
   let limitedUntil = 0;
+  /** Limits in a row that named no time. */
+  let unnamed = 0;
+  const limit = (seconds: number) => {
+    limitedUntil = Math.max(limitedUntil, performance.now() + Math.min(seconds, longestLimit) * second);
+  };
   return async (input, init = {}) => {
-    const left = Math.ceil((limitedUntil - performance.now()) / second);
-    if (left > 0) return limited(left);
     let url = new URL(input instanceof Request ? input.url : input);
     if (url.origin !== api.origin) throw new TypeError(`${url.origin} is not ${api.origin}.`);
     const signals = [AbortSignal.timeout(patience * second), ...(init.signal ? [init.signal] : [])];
     const signal = AbortSignal.any(signals);
     for (let redirects = 0; ; redirects++) {
+      const left = Math.ceil((limitedUntil - performance.now()) / second);
+      if (left > 0) return limited(left);
       const response = await fetch(url, { ...init, redirect: 'manual', signal });
-      const { status, headers } = response;
-      const limit = limitIn(headers);
-      if (limit > 0) limitedUntil = performance.now() + Math.min(limit, longestLimit) * second;
+      const { status } = response;
+      const headers = new Headers(response.headers);
+      let seconds = limitIn(headers);
+      limit(seconds);
       const body = await readAtMost(response.body ?? [], maxBytes, () => new TypeError('The answer is too large.'));
+      if (status < 400) unnamed = 0;
+      if (seconds === 0 && status === 403 && isSecondary(body)) seconds = longestUnnamed;
+      if (seconds === 0 && status === 429) seconds = Math.min(2 ** unnamed++, longestUnnamed);
+      limit(seconds);
+      if (seconds > 0 && status >= 400) headers.set('retry-after', String(Math.ceil(seconds)));
       if (status < 300 || status >= 400) return new Response(body.byteLength === 0 ? null : body, { status, headers });
       const target = moved.includes(status) ? targetOf(headers.get('location'), url, api) : null;
       if (target === null || redirects === maxRedirects) return new Response(null, { status: 404 });
@@ -102,12 +115,17 @@ export function createFetch(apiUrl: string, second: number): typeof fetch {
   };
 }
 
-/** Parses `Retry-After` (RFC 9110 §10.2.3), which may be a date. Returns seconds, or null. */
+/** Whether GitHub says, in words alone, that requests come too fast. */
+function isSecondary(body: Uint8Array): boolean {
+  return /\bsecondary rate\b/i.test(Buffer.from(body).toString());
+}
+
+/** Parses `Retry-After` (RFC 9110 §10.2.3), which may be a date by the host's own clock. Returns seconds, or null. */
 function readRetryAfter(headers: Headers): number | null {
   const value = headers.get('retry-after');
   if (value === null) return null;
   if (/^\d{1,9}$/.test(value)) return Number(value);
-  const seconds = (Date.parse(value) - Date.now()) / 1000;
+  const seconds = Date.parse(value) / 1000 - timeOf(headers);
   return Number.isNaN(seconds) ? null : Math.max(0, Math.ceil(seconds));
 }
 
@@ -118,9 +136,13 @@ function limitIn(headers: Headers): number {
     (name) => headers.get(`x-ratelimit-${name}`) ?? headers.get(`ratelimit-${name}`),
   );
   if (remaining !== '0' || !/^\d{1,12}$/.test(reset ?? '')) return asked;
-  // A time by the host's own clock, or the seconds from now (the draft of the IETF).
-  const now = Date.parse(headers.get('date') ?? '') / 1000 || Date.now() / 1000;
-  return Math.max(asked, Number(reset) > longestDelay ? Number(reset) - now : Number(reset));
+  // A time, or the seconds from now (the draft of the IETF).
+  return Math.max(asked, Number(reset) > longestDelay ? Number(reset) - timeOf(headers) : Number(reset));
+}
+
+/** When a host answered, by its own clock, in seconds. */
+function timeOf(headers: Headers): number {
+  return (Date.parse(headers.get('date') ?? '') || Date.now()) / 1000;
 }
 
 /** What a host answers, in the words of Octokit's plugin, too. */
@@ -209,21 +231,20 @@ export function createAsk(
     for (let attempt = 1; ; attempt++) {
       const response = await fetchApi(apiUrl + path, init).catch((error: unknown) => notAnswering(host, error));
       const text = response instanceof Response ? await response.text() : '';
+      let refused: RegistryError;
+      let asked: number | null = null;
       if (response instanceof Response) {
+        const { headers: fields } = response;
+        asked = readRetryAfter(fields);
         // Azure DevOps sends its sign-in page with 203 for a token that it does not accept.
-        if (response.status === 203) throw refusalOf(host, name, 401);
-        if (response.ok || isDone?.(response.status, text)) {
-          const { status, headers: fields } = response;
-          return { status, headers: fields, json: parseJson(text) };
-        }
-        if (response.status !== 429 && response.status < 500) throw refusalOf(host, name, response.status);
-      }
-      const asked = response instanceof Response ? readRetryAfter(response.headers) : null;
+        const isLimit = response.status === 403 && asked !== null;
+        const status = response.status === 203 ? 401 : isLimit ? 429 : response.status;
+        if (status < 300 || isDone?.(status, text)) return { status, headers: fields, json: parseJson(text) };
+        refused = refusalOf(host, name, status, asked ?? undefined);
+        if (status !== 429 && status < 500) throw refused;
+      } else refused = response;
       const seconds = asked ?? 2 ** (attempt - 1);
-      if (attempt === attempts || seconds > 60) {
-        if (response instanceof Response) throw refusalOf(host, name, response.status, asked ?? undefined);
-        throw response;
-      }
+      if (attempt === attempts || seconds > 60) throw refused;
       await wait(seconds * second, undefined, { signal });
     }
   };

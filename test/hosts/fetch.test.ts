@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { createFetch, inTime } from '../../src/hosts/ask.ts';
+import { createAsk, createFetch, inTime } from '../../src/hosts/ask.ts';
 import { createInOrder } from '../../src/scheduling/turns.ts';
 import { openStandIn } from '../servers/stand-in.ts';
 
@@ -49,6 +49,15 @@ test.for([
   ['the draft of the IETF', 200, () => ({ 'ratelimit-remaining': '0', 'ratelimit-reset': '300' })],
   ['Azure DevOps, which delays before it refuses', 200, () => ({ 'retry-after': '300' })],
   ['a host that is down', 503, () => ({ 'retry-after': new Date(Date.now() + 300_000).toUTCString() })],
+  ['GitHub, a secondary limit without a field', 403, () => ({}), { message: 'You exceeded a secondary rate limit.' }],
+  [
+    'a host that is down, and whose clock is wrong',
+    503,
+    () => ({
+      date: new Date(Date.now() - 3_600_000).toUTCString(),
+      'retry-after': new Date(Date.now() - 3_300_000).toUTCString(),
+    }),
+  ],
   [
     'a host whose clock is wrong',
     200,
@@ -60,9 +69,10 @@ test.for([
   ],
 ] as const)(
   'after %s said that the budget is used up, nothing is asked with the credential until the reset',
-  async ([, status, headers]) => {
+  async ([, status, headers, said]) => {
     let isLimited = true;
-    await using api = await openStandIn(() => ({ status, ...(isLimited && { headers: headers() }), body: 'here' }));
+    const body = () => (isLimited && said) || 'here';
+    await using api = await openStandIn(() => ({ status, ...(isLimited && { headers: headers() }), body: body() }));
     const [one, two] = [createFetch(api.url, 1000), createFetch(api.url, 1000)];
     expect((await one(`${api.url}/x`)).status).toBe(status);
     for (let n = 0; n < 102; n++) {
@@ -81,6 +91,69 @@ test.for([
     expect(api.requests).toHaveLength(3);
   },
 );
+
+test('a limit without a time lasts for a second, and twice as long each time that it is said again', async () => {
+  let status = 429;
+  await using api = await openStandIn(() => ({ status, body: 'here' }));
+  const ask = createFetch(api.url, 1000);
+  const clock = vi.spyOn(performance, 'now');
+  const start = performance.now();
+  const requests: number[] = [];
+  for (let second = 0; second < 40; second += 0.25) {
+    clock.mockReturnValue(start + second * 1000);
+    const before = api.requests.length;
+    const answer = await ask(`${api.url}/x`);
+    expect([answer.status, Number(answer.headers.get('retry-after')) > 0]).toEqual([429, true]);
+    if (api.requests.length > before) requests.push(second);
+  }
+  expect(requests).toEqual([0, 1, 3, 7, 15, 31]);
+  clock.mockReturnValue(start + 63_000);
+  status = 200;
+  for (let n = 0; n < 3; n++) expect((await ask(`${api.url}/x`)).status).toBe(200);
+  status = 429;
+  await ask(`${api.url}/x`);
+  clock.mockReturnValue(start + 64_000);
+  await ask(`${api.url}/x`);
+  expect(api.requests).toHaveLength(requests.length + 5);
+  clock.mockRestore();
+});
+
+test.for([
+  ['Retry-After', { 'retry-after': '300' }],
+  ['no budget', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': inSeconds(300) }],
+])('403 with %s is a limit, and not a credential that was rejected', async ([, headers]) => {
+  await using api = await openStandIn(() => ({ status: 403, headers: headers as Record<string, string> }));
+  const settings = { name: 'gitea', url: api.url, apiUrl: api.url, credential: () => null, second: 1000 };
+  const ask = createAsk('Gitea', settings, () => '');
+  const asking = ask(
+    { name: 'acme/apis', credential: null },
+    { method: 'GET', path: '/x' },
+    new AbortController().signal,
+  );
+  await expect(asking).rejects.toThrow('Gitea limits the rate of requests with the credential for acme/apis (429).');
+  expect(api.requests).toHaveLength(1);
+});
+
+test('a shorter limit that comes later, as of a request that was under way, ends no longer one', async () => {
+  const limits = ['300', '1'];
+  await using api = await openStandIn(({ path }) => ({
+    status: 403,
+    headers: { 'retry-after': limits[Number(path.slice(1))]! },
+    after: Number(path.slice(1)) * 50,
+  }));
+  const ask = createFetch(api.url, 1000);
+  await Promise.all([ask(`${api.url}/0`), ask(`${api.url}/1`)]);
+  expect((await ask(`${api.url}/0`)).headers.get('retry-after')).toBe('300');
+  expect(api.requests).toHaveLength(2);
+});
+
+test('a redirect that says that the budget is used up is followed after the reset', async () => {
+  await using api = await openStandIn(({ path }) =>
+    path === '/new' ? { status: 200 } : { status: 301, headers: { location: '/new', 'retry-after': '300' } },
+  );
+  expect((await createFetch(api.url, 1000)(`${api.url}/old`)).status).toBe(429);
+  expect(api.requests).toHaveLength(1);
+});
 
 test('a reset that is far away, or no time, holds nothing up for longer than an hour', async () => {
   const resets = [inSeconds(9_000_000), 'soon', '-5', '', inSeconds(-5)];
