@@ -1,8 +1,9 @@
 /** Prints the manual page, from the commands' own help. `npm run build` makes `dist/stele.1` of it. */
 import { readFileSync } from 'node:fs';
-import { describeCommands, examples, type CommandExample } from '../src/cli/help.ts';
+import { examples, type CommandExample } from '../src/cli/help.ts';
 import { exitMeanings } from '../src/cli/process-end.ts';
 import { createProgram } from '../src/cli/program.ts';
+import { describeCommands } from './reference.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;

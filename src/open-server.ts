@@ -3,7 +3,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
 import type { SyncQueue } from './sync/queue.ts';
 import type { Registry } from './registry/registry.ts';
-import type { CommandText } from './site/docs/docs-reference.ts';
 import type { Site } from './site/site.ts';
 import { createApp } from './server/app.ts';
 import { affordableConnections, listen, type App, type Listening, listenForMetrics } from './server/listen.ts';
@@ -44,7 +43,6 @@ const warmPatience = 5_000;
 interface ServerOptions {
   host: string;
   port: number;
-  commands?: readonly CommandText[];
   dev?: Dev | null;
   peers?: Peers | undefined;
   /** Reads what first requests need. The server is not ready before that, or for some seconds; it answers all the same. */
@@ -58,7 +56,7 @@ interface ServerOptions {
 export async function openServer(
   registry: Registry,
   queue: SyncQueue,
-  { commands, dev, peers, warm, ...address }: ServerOptions,
+  { dev, peers, warm, ...address }: ServerOptions,
 ): Promise<Server> {
   let isWarm = warm === undefined;
   let isDraining = false;
@@ -84,7 +82,6 @@ export async function openServer(
       isReady: () => isWarm && !isDraining,
       pagePatience,
       ...(login && { login }),
-      ...(commands && { commands }),
       ...(dev && { dev }),
       ...(peers && { peers }),
     };

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { describeCommands } from '../src/cli/help.ts';
+import { describeCommands, describeConfiguration } from '../scripts/reference.ts';
 import { createProgram } from '../src/cli/program.ts';
 import { readDescription } from '../src/server/v1/api-description.ts';
-import { describeConfiguration } from '../src/site/docs/docs-reference.ts';
 
 /** What a user reads of a key, an option or an operation is written where it is defined. */
 

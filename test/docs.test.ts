@@ -3,7 +3,6 @@ import { stripTypeScriptTypes } from 'node:module';
 import { parseSync, Visitor } from 'oxc-parser';
 import { parseAllDocuments } from 'yaml';
 import { describe, expect, test } from 'vitest';
-import { describeCommands } from '../src/cli/help.ts';
 import { exitMeanings } from '../src/cli/process-end.ts';
 import { createProgram } from '../src/cli/program.ts';
 import { readSettings } from './compile/read-settings.ts';
@@ -14,7 +13,8 @@ import { eventTypes } from '../src/model/event.ts';
 import { problemTypes } from '../src/server/error-answers.ts';
 import { readDescription } from '../src/server/v1/api-description.ts';
 import { readDocLink, readDocs } from '../src/site/docs/docs.ts';
-import { renderDoc, fillParts } from '../src/site/docs/docs-page.ts';
+import { renderDoc } from '../src/site/docs/docs-page.ts';
+import { describeCommands, makeReferences } from '../scripts/reference.ts';
 import { readHistory, type Noted } from '../scripts/bench/history.ts';
 import { fillPage, plots } from '../scripts/bench/history-figures.ts';
 import { limits } from './compile/limits.ts';
@@ -26,13 +26,16 @@ const root = new URL('../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
 
 const commands = describeCommands(await createProgram());
-const management = () => readDescription().document;
 const problems = Object.entries(problemTypes).map(([code, kind]) => ({ code, ...kind }));
-const pages = readDocs().map((page) => ({
-  ...page,
-  markdown: fillParts(page.markdown, { problems, commands, management }),
-}));
+const pages = readDocs();
 const pageOf = (name: string) => pages.find((page) => page.name === name)!.markdown;
+
+test('what the program says of itself is what scripts/reference.ts writes', async () => {
+  const made = await makeReferences();
+  const kept = readdirSync(new URL('content/reference/', root));
+  expect(kept.toSorted()).toEqual(Object.keys(made).toSorted());
+  for (const name of kept) expect(read(`content/reference/${name}`), `Run node scripts/reference.ts`).toBe(made[name]);
+});
 
 describe('nothing is missing:', () => {
   const missing = (name: string, texts: readonly string[]) => texts.filter((text) => !pageOf(name).includes(text));

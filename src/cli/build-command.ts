@@ -4,7 +4,6 @@ import type { Precompressed } from '../site/build/build-items.ts';
 import type { Built } from '../site/build/build.ts';
 import { edgeHosts, type EdgeHost, plainHostLimits } from '../site/build/rules-edge.ts';
 import { withRegistry, type CommonOptions } from './command-context.ts';
-import { describeCommands, programOf } from './help.ts';
 import { complain, print, printJson, withProgressUnless } from './output.ts';
 
 interface BuildCommandOptions {
@@ -56,12 +55,7 @@ export function buildCommand(): Command {
                 const { openAnswers } = await import('../server/app.ts');
                 const { createSyncQueue } = await import('../sync/queue.ts');
                 const { createPulls } = await import('../pulls/pulls.ts');
-                return openAnswers(
-                  snapshot,
-                  site,
-                  createSyncQueue(snapshot, createPulls),
-                  describeCommands(programOf(command)),
-                );
+                return openAnswers(snapshot, site, createSyncQueue(snapshot, createPulls));
               },
               program: `${command.parent?.version()}`,
               precompressed,

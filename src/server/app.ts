@@ -9,7 +9,7 @@ import { addAssetFiles, bytesOf, pageSharing, sendPage } from './send-page.ts';
 import { basePathOf, belowBase, type ServerContext } from './server-context.ts';
 import { createAuthenticate, type Authenticate } from './authenticate.ts';
 import { createDoor, type Face } from './door.ts';
-import { addDiscovery, addDocs, addFrontPages, openDocs } from './read/front-pages.ts';
+import { addDiscovery, addDocs, addFrontPages } from './read/front-pages.ts';
 import { addPublicLog } from './read/public-log-handler.ts';
 import { sendProblem, isProblemCode, problemTypes, type ProblemCode, absent } from './error-answers.ts';
 import { type AnswerEarly, createHits, type Hits } from './fast-path.ts';
@@ -30,7 +30,7 @@ import { problemPage, problemsPage } from '../site/pages/message-pages.ts';
 import { onlyGet } from './methods.ts';
 import { prefersPage } from './read/read-request.ts';
 import { duplexPair } from 'node:stream';
-import type { CommandText } from '../site/docs/docs-reference.ts';
+import { createDocs } from '../site/docs/docs-page.ts';
 
 /**
  * The whole server: registry reads and the OCI face, and an Express application for everything else. Reads bypass
@@ -138,7 +138,7 @@ function createOthers(
   addDiscovery(app, context.site, { hasManagement: context.v1 !== undefined, limit });
   addPublicLog(app, context.registry, limit);
   const search = createSearch(context.registry);
-  const docs = openDocs(context.site, context);
+  const docs = createDocs(context.site);
   addSearch(app, context.site, search, limit, docs);
   addMcp(app, context, search, limit);
   addPreviews(app, context, limit);
@@ -206,15 +206,10 @@ function addProblemPages(app: IRouter, site: Site): void {
  * Answers requests of this process over pipes, without sign-in, management API or limits. Nothing
  * else can connect.
  */
-export function openAnswers(
-  registry: Registry,
-  site: Site,
-  queue: ServerContext['queue'],
-  commands: readonly CommandText[] = [],
-): Answers {
+export function openAnswers(registry: Registry, site: Site, queue: ServerContext['queue']): Answers {
   const { reads: _, ...rateLimit } = registry.config.rateLimit;
   const unlimited = { ...registry, config: { ...registry.config, rateLimit } };
-  const app = createApp({ registry: unlimited, site, queue, url: site.url, isReady: () => true, commands });
+  const app = createApp({ registry: unlimited, site, queue, url: site.url, isReady: () => true });
   const base = basePathOf(site.url);
   const server = createServer({ keepAliveTimeout: 0 }, app);
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });

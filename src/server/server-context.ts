@@ -3,7 +3,6 @@ import type { RequestHandler, Router } from 'express';
 import type { Principal } from '../model/access.ts';
 import type { SyncQueue } from '../sync/queue.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { CommandText } from '../site/docs/docs-reference.ts';
 import type { Site } from '../site/site.ts';
 import type { Peers } from './allowance.ts';
 import type { Dev } from './dev.ts';
@@ -24,8 +23,6 @@ export interface ServerContext {
   login?: Login;
   /** Pages for people. Without it, only data is served. */
   site?: Site;
-  /** Texts about the commands for the documentation; absent to leave them out. */
-  commands?: readonly CommandText[];
   /** Milliseconds that readers wait for a page that is being made. Default: until it is made. */
   pagePatience?: number;
   /** Reloads pages when their sources change (`--dev`). */

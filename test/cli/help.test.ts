@@ -3,8 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
-import { describeCommands, examples } from '../../src/cli/help.ts';
+import { examples } from '../../src/cli/help.ts';
 import { createProgram } from '../../src/cli/program.ts';
+import { describeCommands } from '../../scripts/reference.ts';
 import { runHere } from './in-process.ts';
 
 /** The words of a command line, without quotes. */

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { describeCommands } from '../../src/cli/help.ts';
+import { describeCommands } from '../../scripts/reference.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { serveStele, type Ended, type Serving } from '../e2e/stele.ts';
 import { createFixtureRepository } from '../servers/fixture-repository.ts';

@@ -6,7 +6,6 @@ import { isLocalUrl } from '../../config/organization-config.ts';
 import { malformed } from '../../model/errors.ts';
 import { assertNoCredential } from '../../model/connection.ts';
 import { configFile, readConfig, withRepositories, type CommonOptions } from '../command-context.ts';
-import { describeCommands, programOf } from '../help.ts';
 import { complain, print, printJson } from '../output.ts';
 
 interface ServeOptions {
@@ -65,10 +64,9 @@ export function serveCommand(): Command {
       const configure = async (edition: string) =>
         addRepositories(await readConfig(command, { edition }), repositories, options);
       const { serve } = await import('./serve.ts');
-      const commands = describeCommands(programOf(command));
       const { dev: isDev = false, answerOnly: isAnswerOnly = false } = options;
       const file = configFile(command);
-      await serve({ configure, file, repositories, commands, isDev, isAnswerOnly, announce }, options);
+      await serve({ configure, file, repositories, isDev, isAnswerOnly, announce }, options);
     });
 }
 

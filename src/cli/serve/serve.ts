@@ -19,7 +19,6 @@ import { openReplays } from '../../registry/estate/replay-estate.ts';
 import { openExpiry, openCollector } from '../../registry/maintenance/gc.ts';
 import { openFolders } from '../../registry/maintenance/open-folders.ts';
 import type { Peers } from '../../server/allowance.ts';
-import type { CommandText } from '../../site/docs/docs-reference.ts';
 import { openRenderAhead } from '../../site/render-ahead.ts';
 import { gitDirectory } from '../../source/folder.ts';
 import { createSyncQueue, type SyncQueue } from '../../sync/queue.ts';
@@ -113,7 +112,6 @@ export interface ServeOptions {
   configure(edition: string): Promise<Config>;
   file: string | null;
   repositories: readonly string[];
-  commands: readonly CommandText[];
   isDev: boolean;
   /** Whether another process follows repositories, delivers events and deletes what expired. */
   isAnswerOnly: boolean;
@@ -175,7 +173,7 @@ async function serveOnce(config: Config, asked: ServeOptions, place: Place): Pro
 async function serveRegistry(
   registry: OpenRegistry,
   config: Config,
-  { configure, file, repositories, commands, isDev, isAnswerOnly, announce }: ServeOptions,
+  { configure, file, repositories, isDev, isAnswerOnly, announce }: ServeOptions,
   { address, stopped, peers }: Place,
 ): Promise<Config | null> {
   if (config.secretKey === null) registry.ownKey.make();
@@ -190,7 +188,7 @@ async function serveRegistry(
   let background: Awaited<ReturnType<typeof openBackground>> | null = null;
   let changes: Awaited<ReturnType<typeof followChanges>> | null = null;
   try {
-    server = await openServer(registry, queue, { ...address, commands, dev, peers, warm });
+    server = await openServer(registry, queue, { ...address, dev, peers, warm });
     // Keep the port that 0 picked when the configuration is reloaded.
     address.port = Number(new URL(server.url).port);
     if (!isAnswerOnly) background = await openBackground(registry, queue, config.url ?? server.url);

@@ -19,12 +19,11 @@ import type { Site } from '../../site/site.ts';
 import { principalOf, sessionOf } from '../authenticate.ts';
 import { isOnThisMachine } from '../login/same-site.ts';
 import { onlyGet } from '../methods.ts';
-import { isProblemCode, problemTypes, absent, orAbsent } from '../error-answers.ts';
-import type { Login, ServerContext } from '../server-context.ts';
+import { absent, orAbsent } from '../error-answers.ts';
+import type { Login } from '../server-context.ts';
 import { bytesOf, pageSharing, sendPage, sizeOf, type PageBytes } from '../send-page.ts';
-import { createDocs, type Docs } from '../../site/docs/docs-page.ts';
+import type { Docs } from '../../site/docs/docs-page.ts';
 import { chooseType } from './read-request.ts';
-import { ownDescription } from '../v1/api-description.ts';
 import { listAffected, type AffectedConsumer } from '../../registry/graph/affected.ts';
 import { allConsumers, type PinningConsumer } from '../../registry/graph/dependants.ts';
 import {
@@ -148,14 +147,6 @@ function inWords({ scopes, resources }: Grant): string {
 }
 
 type Form = 'text/html' | 'text/markdown';
-
-/** Stele's documentation, with what the program says of itself. */
-export function openDocs(site: Site, { commands = [] }: Pick<ServerContext, 'commands'>): Docs {
-  const problems = Object.entries(problemTypes).flatMap(([code, kind]) =>
-    isProblemCode(code) ? [{ code, ...kind }] : [],
-  );
-  return createDocs(site, { problems, commands, management: () => ownDescription().document });
-}
 
 /**
  * Stele's documentation: `/docs/` and `/docs/{page}` as HTML unless the client prefers Markdown,

@@ -4,21 +4,18 @@ import { type PageHeading, createHeadingIds } from '../../sites/model/source-pag
 import { openDocs, type DocsIndex } from '../../search/ranking/pages.js';
 import { indexPages, type IndexedPage } from '../../search/site-index.ts';
 import MarkdownIt from 'markdown-it';
-import { describeCommands, type CommandText, describeConfiguration, table } from './docs-reference.ts';
-import type { ProblemKind } from '../pages/message-pages.ts';
 
 /** The rendered documentation. */
 export type Docs = ReturnType<typeof createDocs>;
 
 interface Rendered {
   page: DocPage;
-  markdown: string;
   html: string;
   headings: PageHeading[];
 }
 
-/** Creates the documentation with these facts filled in. Pages are rendered once, on first use. */
-export function createDocs(site: Site, facts: DocFacts) {
+/** Creates the documentation. Pages are rendered once, on first use. */
+export function createDocs(site: Site) {
   const shown = new Map<string, string>();
   let rendered: Map<string, Rendered> | null = null;
   let index: Promise<DocsIndex> | null = null;
@@ -26,12 +23,7 @@ export function createDocs(site: Site, facts: DocFacts) {
 
   // Each page shows the list of all pages and their headings.
   function all(): Map<string, Rendered> {
-    rendered ??= new Map(
-      site.docs.map((page) => {
-        const markdown = fillParts(page.markdown, facts);
-        return [page.name, { page, markdown, ...renderDoc(markdown, toPage) }];
-      }),
-    );
+    rendered ??= new Map(site.docs.map((page) => [page.name, { page, ...renderDoc(page.markdown, toPage) }]));
     return rendered;
   }
 
@@ -61,7 +53,7 @@ export function createDocs(site: Site, facts: DocFacts) {
     /** The same page as Markdown, or null. */
     markdown(name: string): string | null {
       const found = all().get(name);
-      return found ? `# ${found.page.title}\n\n${wholeLinks(site, found.markdown)}` : null;
+      return found ? `# ${found.page.title}\n\n${wholeLinks(site, found.page.markdown)}` : null;
     },
   };
 }
@@ -74,8 +66,8 @@ function indexedOf(route: string, { page, html, headings }: Rendered): IndexedPa
     heading: headings[at - 1]?.text ?? null,
     text,
   }));
-  const isReference = page.markdown.includes('<!-- stele: ');
-  return { route, title: page.title, description: page.description, isReference, sections };
+  const { title, description, isReference } = page;
+  return { route, title, description, isReference, sections };
 }
 
 function docHtml(site: Site, { page, html, headings }: Rendered, all: readonly Rendered[]): string {
@@ -152,63 +144,4 @@ export function renderDoc(markdown: string, link: (href: string) => string): { h
   for (const name of ['fence', 'code_block'])
     rules[name] = (tokens, at) => `<pre><code>${renderer.utils.escapeHtml(tokens[at]!.content)}</code></pre>\n`;
   return { html: renderer.render(markdown), headings };
-}
-
-interface Described {
-  tags: { name: string; description: string }[];
-  paths: Record<string, Record<string, Operation | undefined>>;
-}
-
-interface Operation {
-  summary: string;
-  tags: string[];
-  'x-scope'?: string;
-  /** `organization`: for all of it; a key limited to some resources is refused. */
-  'x-scope-of'?: string;
-}
-
-const methods = ['get', 'post', 'put', 'patch', 'delete'];
-
-/** A table of operations per tag of the management API. `management`: its OpenAPI document. */
-function describeOperations(management: unknown): string {
-  const { tags, paths } = management as Described;
-  const operations = Object.entries(paths).flatMap(([path, item]) =>
-    methods.flatMap((method) => (item[method] === undefined ? [] : [{ path, method, ...item[method] }])),
-  );
-  const sections = tags.map(({ name, description }) => {
-    const rows = operations
-      .filter((operation) => operation.tags.includes(name))
-      .map(({ method, path, summary, 'x-scope': scope, 'x-scope-of': of }) => [
-        `\`${method.toUpperCase()} ${path}\``,
-        summary,
-        scope === undefined ? '' : `\`${scope}\`${of === undefined ? '' : ' (whole organization)'}`,
-      ]);
-    return `### ${name}\n\n${description}\n\n${table(['operation', 'what', 'scope'], rows)}`;
-  });
-  return sections.join('\n\n');
-}
-
-/** The facts about this program that generated parts of the documentation use. */
-interface DocFacts {
-  problems: readonly ProblemKind[];
-  commands: readonly CommandText[];
-  /** The OpenAPI document of the management API. Loaded only when used, because it is long. */
-  management(): unknown;
-}
-
-const parts: Readonly<Record<string, (facts: DocFacts) => string>> = {
-  commands: ({ commands }) => describeCommands(commands),
-  configuration: () => describeConfiguration(),
-  operations: ({ management }) => describeOperations(management()),
-  problems: ({ problems }) =>
-    problems.map(({ code, status, title, meaning }) => `### ${code}\n\n${status}. ${title}. ${meaning}`).join('\n\n'),
-};
-
-/** Replaces the marks in the Markdown by generated parts. Throws for an unknown mark. */
-export function fillParts(markdown: string, facts: DocFacts): string {
-  return markdown.replaceAll(/^<!-- stele: (\S+) -->$/gm, (_, name: string) => {
-    const part = Object.hasOwn(parts, name) ? parts[name]! : null;
-    if (part === null) throw new TypeError(`Unknown mark in the documentation: ${name}.`);
-    return part(facts);
-  });
 }

@@ -12,14 +12,15 @@ export interface DocPage {
   description: string;
   /** The heading of the navigation above it. Null: that of the page before it. */
   group: string | null;
-  /**
-   * CommonMark with tables. A line `<!-- stele: commands -->` is replaced by a generated part
-   * (`docs-parts.ts`).
-   */
+  /** CommonMark with tables. */
   markdown: string;
+  /** Whether it lists everything of a kind. */
+  isReference: boolean;
 }
 
 const ours = fileURLToPath(new URL('../../../content/docs/', import.meta.url));
+/** What `scripts/reference.ts` writes. */
+const references = fileURLToPath(new URL('../../../content/reference/', import.meta.url));
 
 /** Reads all pages of a folder in their `order`. Throws if one has no valid front matter. */
 export function readDocs(folder: string = ours): DocPage[] {
@@ -35,7 +36,11 @@ function readPage(name: string, text: string): { page: DocPage; order: number } 
   if (typeof title !== 'string' || typeof order !== 'number' || typeof description !== 'string')
     throw new TypeError(`${name}.md needs front matter with title, description and order.`);
   const heading = typeof group === 'string' ? group : null;
-  return { page: { name, title, description, group: heading, markdown: markdown!.trimStart() }, order };
+  const filled = markdown!
+    .trimStart()
+    .replaceAll(/^<!-- stele: ([a-z]+) -->\n/gm, (_, part: string) => readFileSync(`${references}${part}.md`, 'utf8'));
+  const isReference = markdown!.includes('<!-- stele: ');
+  return { page: { name, title, description, group: heading, markdown: filled, isReference }, order };
 }
 
 /** Path of a page under the base. */

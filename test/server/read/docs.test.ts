@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { describeCommands } from '../../../src/cli/help.ts';
-import { createProgram } from '../../../src/cli/program.ts';
 import { createApp } from '../../../src/server/app.ts';
 import { listen, type Listening } from '../../../src/server/listen.ts';
 import { docMarkdownPath, docPath, readDocs } from '../../../src/site/docs/docs.ts';
@@ -17,11 +15,7 @@ describe.each(['http://registry.test', 'http://registry.test/contracts'])('at %s
   beforeAll(async () => {
     const registry = createTestRegistry();
     const queue = createTestQueue(registry);
-    const commands = describeCommands(await createProgram());
-    server = await listen(createApp({ registry, queue, url, isReady: () => true, commands }), {
-      host: '127.0.0.1',
-      port: 0,
-    });
+    server = await listen(createApp({ registry, queue, url, isReady: () => true }), { host: '127.0.0.1', port: 0 });
   });
   afterAll(() => server.close(0));
 

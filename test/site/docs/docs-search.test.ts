@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createProgram } from '../../../src/cli/program.ts';
-import { describeCommands } from '../../../src/cli/help.ts';
 import { createDocs, type Docs } from '../../../src/site/docs/docs-page.ts';
 import { readDocs } from '../../../src/site/docs/docs.ts';
 import type { Site } from '../../../src/site/site.ts';
@@ -12,8 +10,7 @@ let docs: Docs;
 let server: ConsoleServer;
 beforeAll(async () => {
   const site = { docs: readDocs(), links: { path: (path: string) => path } } as unknown as Site;
-  const management = () => ({ paths: {}, tags: [] });
-  docs = createDocs(site, { problems: [], commands: describeCommands(await createProgram()), management });
+  docs = createDocs(site);
   server = await openConsole();
 });
 afterAll(() => server[Symbol.asyncDispose]());

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readDocLink, readDocs } from '../../../src/site/docs/docs.ts';
-import { renderDoc, fillParts } from '../../../src/site/docs/docs-page.ts';
-import { table } from '../../../src/site/docs/docs-reference.ts';
+import { renderDoc } from '../../../src/site/docs/docs-page.ts';
+import { table } from '../../../scripts/reference.ts';
 
 describe('pages of a folder', () => {
   let folder: string;
@@ -19,9 +19,21 @@ describe('pages of a folder', () => {
     await write('a.md', '---\r\ntitle: Second\r\ndescription: Two.\r\norder: 2\r\n---\r\n\r\n## More\r\n');
     await write('notes.txt', 'no page');
     expect(readDocs(folder)).toEqual([
-      { name: 'b', title: 'First', description: 'One.', group: 'Start', markdown: 'Text.\n' },
-      { name: 'a', title: 'Second', description: 'Two.', group: null, markdown: '## More\n' },
+      { name: 'b', title: 'First', description: 'One.', group: 'Start', markdown: 'Text.\n', isReference: false },
+      { name: 'a', title: 'Second', description: 'Two.', group: null, markdown: '## More\n', isReference: false },
     ]);
+  });
+
+  test('say a reference of the program where they have its mark; a mark that stands for nothing is an error', async () => {
+    const page = (mark: string) => `---\ntitle: A\ndescription: One.\norder: 1\n---\n\na\n\n<!-- stele: ${mark} -->\n`;
+    await write('page.md', page('problems'));
+    const [read] = readDocs(folder);
+    expect(read).toMatchObject({
+      isReference: true,
+      markdown: expect.stringMatching(/^a\n\n### malformed\n/) as unknown,
+    });
+    await write('page.md', page('constructor'));
+    expect(() => readDocs(folder)).toThrow('constructor.md');
   });
 
   test.each([
@@ -56,13 +68,6 @@ test('only files are links between pages', () => {
   expect(readDocLink('urls.md#views')).toEqual({ name: 'urls', hash: '#views' });
   for (const href of ['https://a.test/urls.md', '../urls.md', '/urls.md', '#views', 'urls'])
     expect(readDocLink(href)).toBeNull();
-});
-
-test('a mark that stands for nothing is an error', () => {
-  const facts = { problems: [], commands: [], management: () => ({}) };
-  expect(() => fillParts('a\n<!-- stele: constructor -->\n', facts)).toThrow(
-    'Unknown mark in the documentation: constructor.',
-  );
 });
 
 test('cells of a table keep their bars', () => {

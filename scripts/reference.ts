@@ -1,4 +1,27 @@
-import { readFileSync } from 'node:fs';
+/**
+ * Writes what the documentation lists of the program itself into `content/reference/`: commands, keys of the configuration,
+ * operations of the management API, and problems. It is kept in git, since a registry shows it from there.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { Help, type Command } from 'commander';
+import { createProgram } from '../src/cli/program.ts';
+import { problemTypes } from '../src/server/error-answers.ts';
+import { readDescription } from '../src/server/v1/api-description.ts';
+
+const folder = new URL('../content/reference/', import.meta.url);
+
+/** The texts by the name of their files. `content/docs` shows each where it has `<!-- stele: name -->`. */
+export async function makeReferences(): Promise<Record<string, string>> {
+  const texts = {
+    commands: commandSections(describeCommands(await createProgram())),
+    configuration: describeConfiguration(),
+    operations: describeOperations(readDescription().document),
+    problems: Object.entries(problemTypes)
+      .map(([code, { status, title, meaning }]) => `### ${code}\n\n${status}. ${title}. ${meaning}`)
+      .join('\n\n'),
+  };
+  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [`${name}.md`, `${text}\n`]));
+}
 
 /** A command with its help (`stele <command> --help`). */
 export interface CommandText {
@@ -11,21 +34,49 @@ export interface CommandText {
   options: { flags: string; description: string }[];
 }
 
+/** Returns the help of every command that can be run, for the documentation. */
+export function describeCommands(program: Command): CommandText[] {
+  const help = new Help();
+  const describe = (command: Command): CommandText[] => {
+    const below = help.visibleCommands(command).filter((each) => each.name() !== 'help');
+    if (below.length > 0) return below.flatMap(describe);
+    return [
+      {
+        name: pathOf(command),
+        summary: help.commandDescription(command),
+        usage: help.commandUsage(command),
+        arguments: command.registeredArguments.map((argument) => ({
+          name: help.argumentTerm(argument),
+          description: help.argumentDescription(argument),
+        })),
+        options: help
+          .visibleOptions(command)
+          .map((option) => ({ flags: help.optionTerm(option), description: help.optionDescription(option) })),
+      },
+    ];
+  };
+  return describe(program);
+}
+
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+}
+
 /** A section per command with its arguments and options. Common options are listed once. */
-export function describeCommands(commands: readonly CommandText[]): string {
+function commandSections(commands: readonly CommandText[]): string {
   const common = commonOptions(commands);
   const isCommon = (flags: string) => common.some((option) => option.flags === flags);
   const sections = commands.map(({ name, summary, usage, arguments: taken, options }) => {
     const rows = [
-      ...taken.map((argument) => [code(argument.name), argument.description]),
-      ...options.filter(({ flags }) => !isCommon(flags)).map((option) => [code(option.flags), option.description]),
+      ...taken.map((argument) => [inCode(argument.name), argument.description]),
+      ...options.filter(({ flags }) => !isCommon(flags)).map((option) => [inCode(option.flags), option.description]),
     ];
     const listed = rows.length === 0 ? [] : [table(['argument, option', 'what'], rows)];
     return [`### ${name}`, summary, `\`\`\`text\n${usage}\n\`\`\``, ...listed].join('\n\n');
   });
   const shared = table(
     ['option', 'what'],
-    common.map(({ flags, description }) => [code(flags), description]),
+    common.map(({ flags, description }) => [inCode(flags), description]),
   );
   return ['### Options of every command', shared, ...sections].join('\n\n');
 }
@@ -37,7 +88,7 @@ function commonOptions(commands: readonly CommandText[]): CommandText['options']
   );
 }
 
-function code(text: string): string {
+function inCode(text: string): string {
   return `\`${text}\``;
 }
 
@@ -65,7 +116,7 @@ interface Schema {
  * `content/schemas/config.json`.
  */
 export function describeConfiguration(): string {
-  const file = new URL('../../../content/schemas/config.json', import.meta.url);
+  const file = new URL('../content/schemas/config.json', import.meta.url);
   const schema = JSON.parse(readFileSync(file, 'utf8')) as Schema;
   const sections = Object.entries(schema.properties ?? {}).map(([name, value]) => {
     const rows = keysOf(schema, name, value).map(({ key, schema: each, isRequired }) => [
@@ -127,4 +178,43 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   const line = (cells: readonly string[]) =>
     `| ${cells.map((text) => text.replaceAll('\n', ' ').replaceAll('|', '\\|')).join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+interface Described {
+  tags: { name: string; description: string }[];
+  paths: Record<string, Record<string, Operation | undefined>>;
+}
+
+interface Operation {
+  summary: string;
+  tags: string[];
+  'x-scope'?: string;
+  /** `organization`: for all of it; a key limited to some resources is refused. */
+  'x-scope-of'?: string;
+}
+
+const methods = ['get', 'post', 'put', 'patch', 'delete'];
+
+/** A table of operations per tag of the management API. `management`: its OpenAPI document. */
+function describeOperations(management: unknown): string {
+  const { tags, paths } = management as Described;
+  const operations = Object.entries(paths).flatMap(([path, item]) =>
+    methods.flatMap((method) => (item[method] === undefined ? [] : [{ path, method, ...item[method] }])),
+  );
+  const sections = tags.map(({ name, description }) => {
+    const rows = operations
+      .filter((operation) => operation.tags.includes(name))
+      .map(({ method, path, summary, 'x-scope': scope, 'x-scope-of': of }) => [
+        `\`${method.toUpperCase()} ${path}\``,
+        summary,
+        scope === undefined ? '' : `\`${scope}\`${of === undefined ? '' : ' (whole organization)'}`,
+      ]);
+    return `### ${name}\n\n${description}\n\n${table(['operation', 'what', 'scope'], rows)}`;
+  });
+  return sections.join('\n\n');
+}
+
+if (import.meta.main) {
+  mkdirSync(folder, { recursive: true });
+  for (const [name, text] of Object.entries(await makeReferences())) writeFileSync(new URL(name, folder), text);
 }
