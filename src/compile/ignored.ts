@@ -1,25 +1,19 @@
-import { createBudget, TooMuchWork, type Budget } from './ruleset/spectral/pattern.ts';
-
-/** What stands for one character of a name: itself in lower case, a set, `?` or `*`. */
-type Token = string | RegExp | typeof any | typeof star;
-/** A name of a file or folder, or `**`. */
-type Segment = Token[] | typeof folders;
+import { compileRegex, createBudget, TooMuchWork, type Budget, type Matches } from './ruleset/spectral/pattern.ts';
 
 interface Pattern {
   index: number;
   isNegated: boolean;
   isForFolders: boolean;
-  /** Of the whole path, or of its last name alone. */
-  segments: Segment[];
+  /** Whether it is for whole paths, and not for names at every level. */
   isAnchored: boolean;
+  matches: Matches;
 }
 
-const any = Symbol('?');
-const star = Symbol('*');
-const folders = Symbol('**');
+/** The most work of matching: that of 100 patterns for 100,000 files. */
+const maxWork = 100_000_000;
 
-/** The most characters and names that are looked at: those of 400 patterns for 200,000 files. */
-const maxWork = 1_000_000_000;
+/** What stands between names in place of a slash, which a set in brackets might contain. */
+const separator = '\0';
 
 /**
  * Applies patterns in gitignore syntax to paths: the last pattern that matches wins, `!` takes a
@@ -38,15 +32,15 @@ export function findIgnored(
   function decide(path: string): number {
     let by = decided.get(path);
     if (by !== undefined) return by;
-    by = decide(path.slice(0, path.lastIndexOf('/', path.length - 2) + 1));
+    const parent = path.slice(0, path.lastIndexOf('/', path.length - 2) + 1);
+    by = decide(parent);
     if (by < 0) {
       const isFolder = path.endsWith('/');
-      const names = path.slice(0, isFolder ? -1 : undefined).split('/');
-      const chars = names.map((name) => [...name.toLowerCase()]);
-      const last = chars.slice(-1);
+      const whole = path.slice(0, isFolder ? -1 : undefined);
+      const [text, name] = [whole.replaceAll('/', separator), whole.slice(parent.length)];
       const match = parsed.find(
-        ({ isForFolders, isAnchored, segments }) =>
-          (isFolder || !isForFolders) && fits(segments, isAnchored ? chars : last, budget),
+        ({ isForFolders, isAnchored, matches }) =>
+          (isFolder || !isForFolders) && matches(isAnchored ? text : name, budget),
       );
       by = match === undefined || match.isNegated ? -1 : match.index;
     }
@@ -61,42 +55,6 @@ export function findIgnored(
   }
 }
 
-function fits(segments: readonly Segment[], names: readonly string[][], budget: Budget): boolean {
-  return fitsAll(segments, names, folders, (segment, name) => fitsName(segment as Token[], name, budget), budget);
-}
-
-function fitsName(tokens: readonly Token[], name: readonly string[], budget: Budget): boolean {
-  const fitsChar = (token: Token, char: string) =>
-    token === any || token === char || (token instanceof RegExp && token.test(char));
-  return fitsAll(tokens, name, star, fitsChar, budget);
-}
-
-/** Whether the parts fit all items in order, `many` any number of them. Only the last `many` is ever tried again. */
-function fitsAll<Part, Item>(
-  parts: readonly Part[],
-  items: readonly Item[],
-  many: Part,
-  fitsOne: (part: Part, item: Item) => boolean,
-  budget: Budget,
-): boolean {
-  let part = 0;
-  let last: { part: number; item: number } | null = null;
-  for (let item = 0; item < items.length;) {
-    budget.spend(1);
-    if (parts[part] === many) last = { part: ++part, item };
-    else if (part < parts.length && fitsOne(parts[part]!, items[item]!)) {
-      part++;
-      item++;
-    } else if (last === null) return false;
-    else {
-      part = last.part;
-      item = ++last.item;
-    }
-  }
-  while (parts[part] === many) part++;
-  return part === parts.length;
-}
-
 /** Null: the line has no pattern, or one that nothing matches. */
 function parsePattern(line: string, index: number): Pattern | null {
   const isNegated = line.startsWith('!');
@@ -107,15 +65,16 @@ function parsePattern(line: string, index: number): Pattern | null {
   // Without a slash before its end it is for names at every level.
   const isAnchored = names.length > 1;
   if (names[0] === '') names.shift();
-  const segments: Segment[] = [];
-  for (const name of names) {
-    const segment = name === '**' && isAnchored ? folders : parseName(name);
-    if (segment === null) return null;
-    segments.push(segment);
-  }
   // What is inside a folder, and not the folder itself.
-  if (segments.at(-1) === folders) segments.push([star]);
-  return { index, isNegated, isForFolders, segments, isAnchored };
+  if (isAnchored && names.at(-1) === '**') names.push('*');
+  try {
+    const sources = names.map((name) => (name === '**' && isAnchored ? folders : `${sourceOf(name)}\\x00`));
+    const { matches } = compileRegex(`^(?:${sources.join('').replace(/\\x00$/, '')})$`, 'is');
+    return { index, isNegated, isForFolders, isAnchored, matches };
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
 }
 
 /** Without spaces at the end, but for one after a backslash. */
@@ -124,64 +83,26 @@ function withoutEnd(text: string): string {
   return bare !== text && /(?:^|[^\\])(?:\\\\)*\\$/.test(bare) ? `${bare} ` : bare;
 }
 
-function parseName(name: string): Token[] | null {
-  const tokens: Token[] = [];
-  const chars = [...name.toLowerCase()];
-  for (let at = 0; at < chars.length; at++) {
-    const char = chars[at]!;
-    if (char === '*') tokens.push(star);
-    else if (char === '?') tokens.push(any);
-    else if (char === '[') {
-      const set = parseSet(chars, at);
-      if (set === null) return null;
-      tokens.push(set.pattern);
-      at = set.end;
-    } else if (char !== '\\') tokens.push(char);
-    else if (++at === chars.length) return null;
-    else tokens.push(chars[at]!);
-  }
-  return tokens;
-}
+const folders = '(?:.*\\x00)?';
 
-const namedSets: Readonly<Record<string, string>> = {
-  alnum: 'a-z0-9',
-  alpha: 'a-z',
-  blank: ' \\t',
-  cntrl: '\\0-\\x1f\\x7f',
-  digit: '0-9',
-  graph: '!-~',
-  lower: 'a-z',
-  print: ' -~',
-  punct: '!-/:-@[-`{-~'.replaceAll(/[[\]\\^]/g, String.raw`\$&`),
-  space: '\\s',
-  upper: 'a-z',
-  xdigit: '0-9a-f',
-};
+/** What a name is made of: stars, `?`, sets in brackets, and characters. */
+const part = /\*+|\?|\[([!^]?)(\]?(?:\[:\w+:\]|\\.|[^\]\\])*)\]|\\(.)|(.)/gsu;
+const inSet = /(\[:\w+:\])|\\?(.)(?:-\\?(.))?/gsu;
 
-/** A set in brackets that begins at `start`. Null: it has no end. */
-function parseSet(chars: readonly string[], start: number): { pattern: RegExp; end: number } | null {
-  let at = start + 1;
-  const isNegated = chars[at] === '!' || chars[at] === '^';
-  if (isNegated) at++;
-  let source = '';
-  const code = (char: string) => `\\u{${char.codePointAt(0)!.toString(16)}}`;
-  for (const first = at; at === first || chars[at] !== ']'; at++) {
-    const named = chars[at] === '[' && chars[at + 1] === ':' ? chars.indexOf(']', at + 2) : -1;
-    if (named > 0 && chars[named - 1] === ':') {
-      source += namedSets[chars.slice(at + 2, named - 1).join('')] ?? '';
-      at = named;
-      continue;
-    }
-    if (chars[at] === '\\') at++;
-    const from = chars[at];
-    if (from === undefined) return null;
-    let to = from;
-    if (chars[at + 1] === '-' && chars[at + 2] !== ']') {
-      at += chars[at + 2] === '\\' ? 3 : 2;
-      to = chars[at] ?? '';
-    }
-    if (to === '') return null;
-    if (from <= to) source += `${code(from)}-${code(to)}`;
-  }
-  return { pattern: RegExp(`[${isNegated ? '^' : ''}${source}]`, 'iu'), end: at };
+const escaped = (char: string) => char.replace(/[!-/:-@[-`{-~]/, '\\$&');
+
+/** The regular expression of a name. Throws a `SyntaxError` for one that nothing matches. */
+function sourceOf(name: string): string {
+  return name.replace(part, (all, negation: string, set: string | undefined, quoted?: string, plain?: string) => {
+    if (all.startsWith('*')) return '[^\\x00]*';
+    if (all === '?') return '[^\\x00]';
+    if (plain === '[' || plain === '\\') throw new SyntaxError('it has no end');
+    if (set === undefined) return escaped((quoted ?? plain)!);
+    const inside = set.replace(
+      inSet,
+      (_, named?: string, from = '', to = from) =>
+        named ?? (from > to ? '' : from === to ? escaped(from) : `${escaped(from)}-${escaped(to)}`),
+    );
+    return `[${negation === '' ? '' : '^\\x00'}${inside}]`;
+  });
 }
