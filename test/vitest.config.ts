@@ -15,7 +15,6 @@ const thorough = ['test/**/*.thorough.test.ts'];
 
 /** They look at their whole process, such as its memory, replace a module, or leave gigabytes: each has a process of its own. */
 const alone = [
-  'test/scheduling/bursts.test.ts',
   'test/compile/sandbox/priority.test.ts',
   'test/compile/sandbox/spare*.test.ts',
   'test/lives/*.test.ts',

@@ -52,7 +52,7 @@ const written: Readonly<Record<string, () => Promise<Command>>> = {
 };
 
 /** Those that tell of all others, or have some below them that the description has. */
-const needsAll = ['serve', 'sites', 'completion', 'build'];
+const needsAll = ['sites', 'completion'];
 
 /**
  * Returns the `stele` program. It throws instead of exiting. With `json`, it prints no error: the

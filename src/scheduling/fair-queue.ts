@@ -14,6 +14,11 @@ export interface Claim {
   /** Whether it is expected to end soon. One such task may use an extra slot. */
   isShort?: boolean;
   /**
+   * Milliseconds. When the work ends, its place rests for four times as long as the work took, but no longer than this: so a
+   * flood leaves the event loop to others. Default: not at all.
+   */
+  longestRest?: number;
+  /**
    * If it aborts before the work starts, the work is rejected with the signal's reason and never
    * starts.
    */
@@ -153,16 +158,21 @@ export function createFairQueue(places: number, now: () => number = () => perfor
   return {
     /** Runs the work when its turn comes. */
     async add<T>(claim: Claim, work: () => Promise<T>): Promise<T> {
-      const { owner, lane = owner } = claim;
+      const { owner, lane = owner, longestRest = 0 } = claim;
       const number = Math.max(reached, (last.get(lane) ?? -1) + 1);
       last.set(lane, number);
       try {
         const place = await turnOf(claim, number);
+        const begun = now();
+        const leave = () => {
+          occupy(place, owner, -1);
+          fill();
+        };
         try {
           return await work();
         } finally {
-          occupy(place, owner, -1);
-          fill();
+          if (longestRest === 0) leave();
+          else setTimeout(leave, Math.min(longestRest, 4 * (now() - begun)));
         }
       } finally {
         if (last.get(lane) === number) last.delete(lane);

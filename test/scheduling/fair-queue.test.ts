@@ -172,3 +172,37 @@ describe('what waits', () => {
     expect(await second).toBe('done');
   });
 });
+
+describe('work whose place rests', () => {
+  test('is done at once, and the next waits four times as long as it took, but no longer than it may', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    let time = 0;
+    const queue = createFairQueue(1, () => time);
+    const done: string[] = [];
+    const add = (name: string, takes: number) =>
+      queue.add({ owner: name, longestRest: 25 }, async () => {
+        time += takes;
+        done.push(name);
+      });
+    const all = Promise.all([add('a', 4), add('b', 400), add('c', 1)]);
+    await settled();
+    expect(done).toEqual(['a']);
+    await vi.advanceTimersByTimeAsync(15);
+    expect(done).toEqual(['a']);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(done).toEqual(['a', 'b']);
+    await vi.advanceTimersByTimeAsync(24);
+    expect(done).toEqual(['a', 'b']);
+    await vi.advanceTimersByTimeAsync(1);
+    await all;
+    expect(done).toEqual(['a', 'b', 'c']);
+  });
+
+  test('ends its turn also where it fails', async () => {
+    const queue = createFairQueue(1);
+    const failed = queue.add({ owner: 'a', longestRest: 1 }, () => Promise.reject(new Error('broken')));
+    const next = queue.add({ owner: 'a', longestRest: 1 }, async () => 'next');
+    await expect(failed).rejects.toThrow('broken');
+    expect(await next).toBe('next');
+  });
+});

@@ -4,7 +4,6 @@ import { type Delivery, type Hint, type Host, type HostKind, productOf, senderOf
 import { isRegistryError, RegistryError, unauthenticated, notFound, malformed } from '../../model/errors.ts';
 import { hookSecrets, receiveHook, type RepositoryName } from '../../sync/receive-hook.ts';
 import type { ServerContext } from '../server-context.ts';
-import { createBursts } from '../../scheduling/bursts.ts';
 import { createFairQueue } from '../../scheduling/fair-queue.ts';
 import { limitAddresses, limitedName } from '../allowance.ts';
 import { outlineJson } from '../body/body-thread.ts';
@@ -21,8 +20,9 @@ const maxBytes = 25 * 1024 * 1024;
 const largeBytes = 1024 * 1024;
 const largeAtOnce = 4;
 
-/** Deliveries are never refused for their number, so a flood of them, signed or forged, takes its time. */
-const bursts = { size: 4, longestPause: 25 };
+/** Deliveries are never refused for their number, so a flood of small ones, signed or forged, takes its time. */
+const smallAtOnce = 4;
+const longestRest = 25;
 
 /** GitHub's webhooks can be configured to send a form. */
 const form = /^application\/x-www-form-urlencoded[ \t]*(?:;|$)/i;
@@ -40,7 +40,7 @@ export function createReceiveHook({
   peers,
 }: Pick<ServerContext, 'registry' | 'queue' | 'url' | 'peers'>) {
   const large = createFairQueue(largeAtOnce);
-  const inBursts = createBursts(bursts);
+  const paced = createFairQueue(smallAtOnce);
   const { rateLimit, proxies } = registry.config;
   const message = 'Too many rejected webhook deliveries from your address. Wait, then retry.';
   const countRefusal = limitAddresses('refused hooks', rateLimit.address, message, { registry, peers });
@@ -63,7 +63,7 @@ export function createReceiveHook({
   async function readGenuine(host: Host, only: RepositoryName | null, request: Request, response: Response) {
     const body = await readRaw(host.kind, request, response);
     const genuine = () => check(host, only, request, body);
-    return isLarge(request) ? genuine() : inBursts(limitedName(request, proxies), genuine);
+    return isLarge(request) ? genuine() : paced.add({ owner: limitedName(request, proxies), longestRest }, genuine);
   }
 
   async function check(host: Host, only: RepositoryName | null, request: Request, body: Buffer<ArrayBuffer>) {
