@@ -1,5 +1,6 @@
 /**
- * Writes each OpenAPI document of a folder in other ways, changes its leaves one at a time, and leaves out members of it:
+ * Writes each OpenAPI document of a folder in other ways, changes its leaves and those of each JSON Schema one at a time, and
+ * leaves out members of them:
  *
  *   node scripts/leaves.ts ../shared/corpus/openapi [--only PART-OF-A-NAME] [--leaves 50] [--seed 1] [--share 1/2]
  *
@@ -43,6 +44,7 @@ const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document
   ],
   [/\/variables\/[^/]+\/default$/, 'A value that is not listed is not valid.'],
   [/^\/(?:components\/securitySchemes|securityDefinitions)(?:\/|$)/, 'It may be needed by nothing.'],
+  [/\/\$(?:id|anchor|dynamicAnchor)$|^\/id$/, 'What refers to it is compared.'],
   [/./, 'What stands beside a reference does not count; since 3.1, in a schema it does, and a description elsewhere.', isBesideReference],
   [/^\/servers(?:\/|$)/, 'Every path has servers of its own.', ({ paths }) => Object.values(paths as Json).every((item) => (item as Json)['servers'] !== undefined || operationsOf(item as Json).length === 0)],
   [/\/(?:maximum|minimum)$/, 'No multiple is between the two.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['multipleOf'] !== undefined],
@@ -58,7 +60,7 @@ const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document
   [/\/nullable$/, 'Since 3.1 it says nothing, and before where no type is said.', ({ openapi, ...document }, keys) => /^3\.[12]/.test(String(openapi)) || !('type' in (nodeAt(document as Json, keys.slice(0, -1)) as Json))],
   [/\/properties(?:\/.*)?$/, 'Only objects have members.', isOfNoObject],
   [/\/uniqueItems$/, 'Only lists have items.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['type'] !== 'array'],
-  [/\/type$/, 'Where all listed values are of another type, it is a slip.', (document, keys) => 'enum' in (nodeAt(document, keys.slice(0, -1)) as Json)],
+  [/\/type$/, 'Where all listed values are of another type, it is a slip.', (document, keys) => ['enum', 'const'].some((key) => key in (nodeAt(document, keys.slice(0, -1)) as Json))],
   [/\/required$/, 'What stands in a path is always sent.', isInPath],
   [/\/(?:x-[^/]+|title|description|type)$/, 'The schemas that it is a part of say the same themselves.', isSaidAround],
   [/\/example(?:\/.*)?$/, 'The schemas that it is a part of have another example before it.', isSecond],
@@ -70,11 +72,13 @@ const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document
 const usual: readonly (readonly [member: RegExp, why: string, isIt?: (document: Json, keys: string[]) => boolean])[] = [
   [/^(?:openapi|swagger|info|paths) /, 'Without it, it is no document.'],
   [/^\w+ \[\]$|^security \[{}\]$|^(?:definitions|schema|items|additionalProperties|headers|content|callbacks|links|properties|encoding) \{\}$/, 'It says nothing.'],
-  [/^(?:deprecated|uniqueItems|required|nullable|readOnly|writeOnly|allowReserved|allowEmptyValue|x-nullable|exclusive\w+) false$|^additionalProperties true$|^pattern "\.\*"$/, 'It is so without it.'],
+  [/^(?:deprecated|uniqueItems|required|nullable|readOnly|writeOnly|allowReserved|allowEmptyValue|x-nullable|exclusive\w+) false$|^additionalProperties true$|^pattern "(?:\^\.\*\$|\.\*)"$/, 'It is so without it.'],
   [/^min(?:Length|Items|Properties) 0$|^jsonSchemaDialect "https:..spec.openapis.org.oas.3/, 'It is so without it.'],
   [/^(?:schemes \["https"\]|0 "https"|style "(?:form|simple)"|collectionFormat "csv")$/, 'It is so without it.'],
   [/^(?:contentType |\w+ \{(?:"\w+":\{)?"contentType":)"application\/json"/, 'Objects in forms are JSON without it.'],
   [/^type /, 'What is listed beside it has this type.', (document, keys) => ['enum', 'const'].some((key) => key in (nodeAt(document, keys.slice(0, -1)) as Json))],
+  [/^\d+ "integer"$/, 'Integers are numbers.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as unknown[]).includes('number')],
+  [/^type /, 'Every branch beside it has this type.', (document, keys) => isOfBranches(nodeAt(document, keys.slice(0, -1)) as Json)],
   [/^(?:type|format|readOnly|title|description|x-[^ ]+) /, 'Another part of `allOf` says it of the same place.', isSaidBeside],
   [/^required \[|^\S+ \{"type"/, 'Another part of `allOf` says the same of its members.', isSaidBeside],
   [/^(?:name |xml \{"name":"[^"]*"\}$)/, 'The root of XML is called as its component.', isNameOfRoot],
@@ -87,6 +91,7 @@ const usual: readonly (readonly [member: RegExp, why: string, isIt?: (document: 
   [/^0 \{\}$/, 'Nobody need sign in without it either.', (document, keys) => keys.at(-2) === 'security' && (nodeAt(document, keys.slice(0, -1)) as unknown[]).length === 1],
   [/^\d+ \{"type":"null"\}$/, 'The type around it refuses null.', (document, keys) => isRefused(nodeAt(document, keys.slice(0, -2)) as Json)],
   [/^\d+ \{/, 'Another part of the same list says the same, or the path.', isSaidTwice],
+  [/^\$ref /, 'Another part of `allOf` says it of the same place.', isSaidBeside],
   [/^\$ref /, 'Another part of the same list says the same.', (document, keys) => isSaidTwice(document, keys.slice(0, -1))],
   [/^parameters \[/, 'Every operation has its own, or the path has the same.', (document, keys) => keys.length < 5 && (nodeAt(document, keys) as unknown[]).every((_, at) => (keys.length === 3 ? isReplaced : isSaidTwice)(document, [...keys, String(at)]))],
 ]; // prettier-ignore
@@ -98,6 +103,13 @@ function isOfNoObject(document: Json, keys: string[]): boolean {
       key === 'properties' &&
       !['object', undefined].includes((nodeAt(document, keys.slice(0, at)) as Json)['type'] as string),
   );
+}
+
+/** Whether each branch of a union has the type that stands beside it, or values of that. */
+function isOfBranches({ type, anyOf, oneOf }: Json): boolean {
+  const branches = (anyOf ?? oneOf) as Json[] | undefined;
+  const isOf = (one: Json) => one['type'] === type || typeof one['const'] === type || (Array.isArray(one['enum']) && one['enum'].every((value) => typeof value === type)); // prettier-ignore
+  return branches !== undefined && branches.every(isOf);
 }
 
 /** Whether a schema has a type, and not null. */
@@ -200,8 +212,8 @@ function isBesideReference(document: Json, keys: string[]): boolean {
   const at = keys.findIndex((_, index) => typeof (nodeAt(document, keys.slice(0, index)) as Json)?.['$ref'] === 'string');
   if (at < 0 || keys.at(-1) === '$ref') return false;
   const isModern = /^3\.[12]/.test(String(document['openapi']));
-  const isSchema = keys.slice(0, at).some((key) => ['schema', 'schemas', 'properties'].includes(key));
-  return !isModern || (!isSchema && !['description', 'summary'].includes(keys[at]!));
+  const isInSchema = keys.slice(0, at).some((key) => ['schema', 'schemas', 'properties'].includes(key));
+  return !isModern || (!isInSchema && !['description', 'summary'].includes(keys[at]!));
 } // prettier-ignore
 
 function operationsOf(item: Json): Json[] {
@@ -218,6 +230,7 @@ function isReplaced(document: Json, keys: string[]): boolean {
 
 function follow(document: Json, node: unknown): unknown {
   const { $ref } = (node ?? {}) as Json;
+  if ($ref === '#') return document;
   if (typeof $ref !== 'string' || !$ref.startsWith('#/')) return node ?? {};
   return follow(document, nodeAt(document, keysOf(decodeURIComponent($ref.slice(1)))));
 }
@@ -237,7 +250,7 @@ for (const path of (await filesIn(folder))
   const document = await documentAt(path);
   if (document === null) continue;
   count('documents');
-  for (const [name, rewrite] of Object.entries(rewrites)) {
+  for (const [name, rewrite] of Object.entries(isSchema(document) ? {} : rewrites)) {
     const other = rewrite(document);
     if (other === null) continue;
     count(name);
@@ -270,7 +283,7 @@ function report(says: string, changes: Comparison['changes']): void {
 
 function changeLeaves(path: string, document: Json): void {
   // Without paths, nothing is served.
-  if (Object.keys(document['paths'] ?? {}).length === 0) return;
+  if (!isSchema(document) && Object.keys(document['paths'] ?? {}).length === 0) return;
   const isSilent = (pointer: string) =>
     silent.some(([pattern, , isIt]) => pattern.test(pointer) && (isIt?.(document, keysOf(pointer)) ?? true));
   const members = membersOf(document).filter(([pointer]) => !isSilent(pointer));
@@ -333,8 +346,16 @@ function replaced(document: Json, pointer: string, value: unknown): Json {
   return other;
 }
 
+function isSchema(document: Json): boolean {
+  return document['openapi'] === undefined && document['swagger'] === undefined;
+}
+
 function compare(before: Json, after: Json): Comparison {
-  const published = (value: Json) => ({ type: 'apis' as const, kind: 'openapi' as const, json: Buffer.from(JSON.stringify(value)) }); // prettier-ignore
+  const published = (value: Json) => ({
+    type: isSchema(value) ? ('schemas' as const) : ('apis' as const),
+    kind: isSchema(value) ? ('json-schema' as const) : ('openapi' as const),
+    json: Buffer.from(JSON.stringify(value)),
+  });
   return compareDocuments(published(before), published(after));
 }
 
@@ -346,7 +367,7 @@ async function filesIn(root: string): Promise<string[]> {
 /** A document as it would be published. Null: it is rejected, or too large. */
 async function documentAt(path: string): Promise<Json | null> {
   const bytes = await readFile(path);
-  if (bytes.length > largest || !/openapi|swagger/.test(bytes.toString('utf8', 0, 100_000))) return null;
+  if (bytes.length > largest || !/openapi|swagger|\$schema/.test(bytes.toString('utf8', 0, 100_000))) return null;
   const entry = relative(folder, path);
   const load = async (paths: string[]) =>
     await Promise.all(
@@ -357,10 +378,13 @@ async function documentAt(path: string): Promise<Json | null> {
           : { path: one, bytes: found };
       }),
     );
-  const input = { type: 'apis', entry, validation: 'lenient', ruleset: null, limits } as const;
-  const { artifact } = await runCompile(input, load);
+  const compiled = async (type: 'apis' | 'schemas') =>
+    (await runCompile({ type, entry, validation: 'lenient', ruleset: null, limits }, load)).artifact;
+  const artifact = (await compiled('apis')) ?? (await compiled('schemas'));
   const json = artifact?.representations.find(({ format, coding }) => format === 'json' && coding === 'identity');
-  return json && artifact!.kind === 'openapi' ? (JSON.parse(Buffer.from(json.bytes).toString()) as Json) : null;
+  return json && /openapi|json-schema/.test(artifact!.kind)
+    ? (JSON.parse(Buffer.from(json.bytes).toString()) as Json)
+    : null;
 }
 
 function count(key: string): void {
