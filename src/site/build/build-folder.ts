@@ -42,12 +42,9 @@ export interface BuildManifest {
   headers: Record<string, Fields>;
 }
 
-/**
- * Reads the manifest of the build in a folder. Null if there is none that this version can read.
- */
-async function readBuildManifest(folder: string): Promise<BuildManifest | null> {
-  const text = await readFile(join(folder, manifestName), 'utf8').catch(() => null);
-  return text === null ? null : parseBuildManifest(text);
+/** The manifest of the build in a folder, as text. Null if there is none. */
+function manifestIn(folder: string): Promise<string | null> {
+  return readFile(join(folder, manifestName), 'utf8').catch(() => null);
 }
 
 /** Parses a manifest. Null if it is invalid, for example with paths that leave the folder. */
@@ -87,17 +84,19 @@ export type Beginnings = Awaited<ReturnType<typeof begin>>;
 export async function openBuildFolder(out: string) {
   const target = await realpath(out).catch(() => resolve(out));
   await sweep(target);
-  const old = await inspect(target);
+  const before = await manifestIn(target);
   return {
     /** The manifest of the previous build, without what has since been removed or changed. Null if there is none. */
-    old,
+    old: await inspect(target, before),
     /** Starts a build in a temporary folder beside the target. */
-    begin: () => begin(target),
+    begin: () => begin(target, before),
+    /** Whether another build has replaced the previous one since. */
+    isReplaced: async () => (await manifestIn(target)) !== before,
   };
 }
 
 /** Reads the files in the folder and checks them against the manifest. */
-async function inspect(target: string): Promise<BuildManifest | null> {
+async function inspect(target: string, text: string | null): Promise<BuildManifest | null> {
   const stats = await lstat(target).catch(ignoringAbsence);
   if (stats === null) return null;
   if (!stats.isDirectory()) throw conflict(`${target} is not a folder. Choose another --out.`);
@@ -108,7 +107,7 @@ async function inspect(target: string): Promise<BuildManifest | null> {
     toolFolders.some((tool) => (name === tool && parentPath === target) || isWithin(join(target, tool), parentPath));
   const entries = all.filter((entry) => !isTie(entry) && !isTools(entry));
   if (entries.length === 0) return null;
-  const manifest = await readBuildManifest(target);
+  const manifest = text === null ? null : parseBuildManifest(text);
   if (manifest === null) {
     const message = `${target} contains files that are not from a build. Choose a folder that is empty or does not exist.`;
     throw conflict(message);
@@ -147,7 +146,8 @@ function isWithin(folder: string, path: string): boolean {
   return path === folder || path.startsWith(`${folder}${sep}`);
 }
 
-async function begin(target: string) {
+/** `before`: the manifest of the previous build, from which files are kept. */
+async function begin(target: string, before: string | null) {
   const mark = `${process.pid}-${process.hrtime.bigint().toString(36)}`;
   const folder = beside(target, `new-${mark}`);
   const former = beside(target, `old-${mark}`);
@@ -177,19 +177,25 @@ async function begin(target: string) {
     repeat(from: string, to: string): void {
       at(to, (place) => share(join(folder, from), place));
     },
-    /** Replaces the previous build, which stays in place until this one is complete. */
-    async publish(): Promise<void> {
+    /**
+     * Replaces the previous build, which stays in place until this one is complete. False: another build did so before,
+     * and stays.
+     */
+    async publish(): Promise<boolean> {
       await copyFile(join(target, worktreeFile), join(folder, worktreeFile)).catch(ignoringAbsence).catch(explain);
       for (const name of toolFolders)
         await cp(join(target, name), join(folder, name), { recursive: true }).catch(ignoringAbsence).catch(explain);
+      // Whatever was kept until now is of the build that this one began with.
+      if ((await manifestIn(target)) !== before) return false;
       const isThere = (await rename(target, former).catch(ignoringAbsence).catch(explain)) !== null;
-      try {
-        await rename(folder, target);
-      } catch (error) {
-        if (isThere) await rename(former, target);
-        explain(error);
-      }
+      const isFirst = await rename(folder, target)
+        .catch(ignoringAnother)
+        .catch(async (error: unknown) => {
+          if (isThere) await rename(former, target);
+          explain(error);
+        });
       rmSync(former, { recursive: true, force: true });
+      return isFirst !== null;
     },
     /** Discards this build. The previous one stays. */
     discard: () => rm(folder, { recursive: true, force: true }),
@@ -244,3 +250,5 @@ const reasons = new Map([
 ]);
 
 const ignoringAbsence = ignoring('ENOENT');
+/** Where another build just put its folder. */
+const ignoringAnother = ignoring('ENOTEMPTY', 'EEXIST');

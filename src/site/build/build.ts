@@ -59,7 +59,7 @@ export interface Built {
   made: number;
 }
 
-/** The most attempts if something is withdrawn or made private during the build. */
+/** The most attempts if something is withdrawn or made private, or the folder is replaced, during the build. */
 const attempts = 3;
 
 /**
@@ -69,18 +69,18 @@ const attempts = 3;
  * or the registry does not respond.
  */
 export async function buildSite(registry: Registry, options: BuildOptions): Promise<Built> {
-  const folder = await openBuildFolder(options.out);
-  // What is public enters the log first, which the build takes along.
-  if (registry.config.url === options.url) await (await publicLogOf(registry))?.update();
   for (let attempt = 1; attempt <= attempts; attempt++) {
+    const folder = await openBuildFolder(options.out);
+    // What is public enters the log first, which the build takes along.
+    if (registry.config.url === options.url) await (await publicLogOf(registry))?.update();
     const snapshot = await takePublicSnapshot(registry);
     const built = await buildOnce(folder, snapshot, options);
     if (built !== null) return built;
   }
-  throw unavailable('Versions were withdrawn or made private during every attempt. Run the build again.');
+  throw unavailable('During every attempt, versions were withdrawn or made private, or another build replaced the folder. Run the build again.'); // prettier-ignore
 }
 
-/** Null if something in it is no longer public. Then nothing was changed. */
+/** Null if something in it is no longer public, or another build was faster. Then nothing was changed. */
 async function buildOnce(folder: BuildFolder, snapshot: PublicSnapshot, options: BuildOptions): Promise<Built | null> {
   // The web server of a build decides which sites may frame its pages.
   const site = createSite(snapshot.registry, options.url, { isStatic: true });
@@ -95,17 +95,16 @@ async function buildOnce(folder: BuildFolder, snapshot: PublicSnapshot, options:
     const units = await planBuild(site, snapshot, { basis, problems: problems.map(({ code }) => code) });
     beginnings = await folder.begin();
     const { manifest, made } = await write({ site, snapshot, answers, beginnings, old, problems }, units, options);
-    if (!(await snapshot.mayStillBeShown())) {
-      await beginnings.discard();
-      return null;
-    }
+    const mayBeShown = await snapshot.mayStillBeShown();
     options.signal.throwIfAborted();
-    await beginnings.publish();
-    return summarize('built', snapshot, manifest.units, made);
+    if (mayBeShown && (await beginnings.publish())) return summarize('built', snapshot, manifest.units, made);
+    await beginnings.discard();
+    return null;
   } catch (error) {
     await beginnings?.discard();
     // Purged bytes are missing before their status says so.
-    if (options.signal.aborted || (await snapshot.mayStillBeShown())) throw error;
+    if (options.signal.aborted) throw error;
+    if ((await snapshot.mayStillBeShown()) && !(await folder.isReplaced())) throw error;
     return null;
   } finally {
     await answers.close();

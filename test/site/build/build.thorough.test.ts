@@ -127,6 +127,41 @@ test('publishing while a build runs: each resource is as it stood at one moment'
   expect(await filesIn(out)).toContain('@acme/apis/refund@2.0.0.json');
 });
 
+test('of two builds in one folder, one that began before the other ended begins again, and mixes nothing', async () => {
+  await using folder = await openFolder();
+  const registry = createTestRegistry();
+  await publishVersion(registry, '@acme/apis/pay', '1.0.0');
+  await publishVersion(registry, '@acme/apis/refund', '1.0.0');
+  const out = join(folder.path, 'site');
+  await build(registry, out);
+  await publishVersion(registry, '@acme/apis/pay', '1.1.0');
+  let other: Promise<unknown> | null = null;
+  const meanwhile = async () => {
+    await publishVersion(registry, '@acme/apis/refund', '1.1.0');
+    await build(registry, out);
+  };
+  const first = await build(registry, out, {
+    openAnswers(snapshot, site) {
+      const answers = openAnswers(snapshot, site, createSyncQueue(snapshot, createPulls));
+      return {
+        ...answers,
+        async ask(asked) {
+          await (other ??= meanwhile());
+          return answers.ask(asked);
+        },
+      };
+    },
+  });
+  expect(first).toMatchObject({ outcome: 'unchanged' });
+  expect(await readdir(folder.path)).toEqual(['site']);
+  await using fresh = await openFolder();
+  await build(registry, join(fresh.path, 'site'));
+  expect(await filesIn(out)).toEqual(await filesIn(join(fresh.path, 'site')));
+  for (const path of await filesIn(out))
+    expect((await readFile(join(out, path))).equals(await readFile(join(fresh.path, 'site', path))), path).toBe(true);
+  expect(await build(registry, out)).toMatchObject({ outcome: 'unchanged' });
+});
+
 test('lists go on in files that their cursors name', async () => {
   await using folder = await openFolder();
   const registry = createTestRegistry();
