@@ -100,7 +100,7 @@ interface Remembered {
  * of every file that was read give the same artifact and report. All of them share the `most` last
  * results.
  */
-export function rememberCompiled<C extends Compiler>(compiler: C, most: number): (snapshot: Snapshot) => C {
+function rememberCompiled<C extends Compiler>(compiler: C, most: number): (snapshot: Snapshot) => C {
   const results: Remembered[] = [];
   return (snapshot) => ({
     ...compiler,

@@ -24,7 +24,7 @@ import type { Registry } from '../registry/registry.ts';
 import { findResource } from '../registry/lives.ts';
 import { holdIn, type Report } from '../model/problem.ts';
 import { gateNow, rulesetDigest, rulesetNameFor, readInputs, referencesOf, type Inputs } from './inputs.ts';
-import { beforeFirst } from './sync-tags.ts';
+import { noteOnRelease } from './sync-tags.ts';
 import type { Syncing } from './runs.ts';
 
 /** The result of a sync for one document. */
@@ -55,16 +55,10 @@ export async function syncDocument(
     return { path, state: recorded, result: null };
   }
   const started = registry.monotonic();
-  let release: string | null = null;
   const before = await findResource(registry, coordinate);
-  const result = await refusable(async () => {
-    if (document.tags !== null) return connectTagged(syncing, snapshot, document);
-    const branch = await beforeFirst(syncing, snapshot, document);
-    release = branch.release;
-    // Logged before it is published, because a label is final.
-    if (release !== null) registry.log('warn', 'release tag', { run: run.id, resource: name, detail: release });
-    return publishDocument(branch.syncing, snapshot, document);
-  });
+  const result = await refusable(async () =>
+    document.tags === null ? publishDocument(syncing, snapshot, document) : connectTagged(syncing, snapshot, document),
+  );
   if (result === 'connected') return { path, state: await unpublished(registry, document, 'unchanged'), result: null };
   if ('refusal' in result) {
     const refused = { resource: name, outcome: 'conflict', label: null, report: null } as const;
@@ -94,6 +88,9 @@ export async function syncDocument(
     ...(document.view && { view: document.view }),
     ...(result.outcome === 'rejected' && { ...(await gateNow(registry, document)), ...referencesOf(document, inputs) }),
   };
+  const isFirst = result.outcome === 'published' && (before === null || before.versions.length === 0);
+  const release = isFirst ? await noteOnRelease(syncing, snapshot, document, result.version.label) : null;
+  if (release !== null) registry.log('warn', 'release tag', { run: run.id, resource: name, detail: release });
   const effect = 'version' in result ? effectOnLatest(result.resource, result.version, before?.latest ?? null) : null;
   const note = [end.detail ?? release ?? effect, approvalText(result.approvals)].filter(Boolean).join(' ') || null;
   const isExpected = result.outcome === 'published' || (result.outcome === 'unchanged' && effect === null);

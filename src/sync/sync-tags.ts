@@ -20,7 +20,6 @@ import { labelFromTag, findRelease, releasePattern } from '../plan/release-tags.
 import type { Syncing } from './runs.ts';
 import { findVersion, type Resource } from '../model/resource.ts';
 import { findResource } from '../registry/lives.ts';
-import { rememberCompiled } from './compile-ahead.ts';
 
 /** The result of a sync for the tags of a repository. */
 export interface SyncedTags {
@@ -239,34 +238,26 @@ async function followsLatest(
 }
 
 /**
- * To call before the branch publishes a document. `release`: says that the document's first version
- * is about to take the label of a release tag, and how to publish the tags instead; null where it
- * does not. `syncing`: how to publish it without compiling it again.
+ * Says that the first version of a document took the label of a release tag, and how to publish the tags instead. Null: it
+ * did not.
  */
-export async function beforeFirst(
+export async function noteOnRelease(
   syncing: Syncing,
-  snapshot: Snapshot,
-  document: Planned,
-): Promise<{ syncing: Syncing; release: string | null }> {
-  const { registry } = syncing;
-  const resource = await findResource(registry, document.coordinate);
-  if (resource !== null && resource.versions.length > 0) return { syncing, release: null };
+  { origin }: Snapshot,
+  { coordinate }: Planned,
+  label: string,
+): Promise<string | null> {
   // Only the advice depends on them.
   const tags = await syncing.tags().catch(() => []);
-  if (tags.length === 0) return { syncing, release: null };
-  const compiler = rememberCompiled(registry.compiler, 1)(snapshot);
-  const prepared = { ...syncing, registry: { ...registry, compiler } };
-  const foreseen = await refusable(() => publishDocument(prepared, snapshot, document, { dryRun: true }));
-  const label = 'outcome' in foreseen && foreseen.outcome === 'published' ? foreseen.version.label : null;
-  const release = label === null ? null : findRelease(tags, document.coordinate, label);
+  const release = findRelease(tags, coordinate, label);
   // The tip itself is the release.
-  if (release === null || release.tag.commit === snapshot.origin.commit) return { syncing: prepared, release: null };
+  if (release === null || release.tag.commit === origin.commit) return null;
   const { tag, pattern, count } = release;
   const others = count === 1 ? '' : ` ${count} tags match ${JSON.stringify(pattern)}.`;
   const what = `Tag ${tag.name} names version ${label} too, at ${tag.commit.slice(0, 12)}.${others}`;
   const effect = `The branch takes the label ${label} first; what the tag contains then becomes a revision of it, if it differs.`;
   const offer = `To publish tags instead of the branch, set \`versions: 'tags'\` for the repository in registry.config.ts (\`stele serve --versions tags\`), or \`tags: ${JSON.stringify(pattern)}\` in stele.yaml or in the connection, before the first sync.`;
-  return { syncing: prepared, release: `${what} ${effect} ${offer}` };
+  return `${what} ${effect} ${offer}`;
 }
 
 /** The release tags of a repository whose branch is about to be published. */

@@ -665,7 +665,7 @@ describe('following a repository', () => {
     ]);
   });
 
-  test('before the branch takes the label of a release tag, the log says so and how to publish tags', async () => {
+  test('when the branch takes the label of a release tag, the log says so and how to publish tags', async () => {
     const { source, sync, events, compiler } = await connected();
     const release = source.push(url, { 'a.yaml': api('A', '1.5.0'), 'b.yaml': api('B', '7.0.0') });
     source.tag(url, 'v1.4.0', release);
