@@ -1,4 +1,3 @@
-import PQueue from 'p-queue';
 import { type PullCheck, pullRef } from '../model/check.ts';
 import { repositoryId, repositoryRef, type Repository } from '../model/connection.ts';
 import { isRegistryError, unavailable } from '../model/errors.ts';
@@ -6,7 +5,7 @@ import type { Pull } from '../hosts/host.ts';
 import { canReportChecks } from '../sync/checks.ts';
 import { hostOf, remoteOf } from '../registry/remote.ts';
 import { createAlarms, dueAt } from '../scheduling/waiting.ts';
-import { createPlaces } from '../scheduling/places.ts';
+import { createPlaces, createQueues } from '../scheduling/places.ts';
 import { sweepPreviews } from '../store/previews.ts';
 import { type Registry, newId } from '../registry/registry.ts';
 import type { PullChecks } from '../sync/queue.ts';
@@ -47,7 +46,7 @@ export function createPulls(
   const checks = createPlaces(Math.ceil(concurrency / 2));
   const looks = createPlaces(concurrency, { patience: slow });
   const asks = createPlaces(concurrency, { patience: slow });
-  const lanes = new Map<string, PQueue>();
+  const lanes = createQueues(1);
   const running = new Map<string, Running>();
   const closing = new AbortController();
   const alarms = createAlarms((key) => look(key.split('/')[1]!, key));
@@ -56,16 +55,14 @@ export function createPulls(
 
   /** Asks the remote for the head and checks it, unless that was done or is being done. */
   function look(org: string, key: string): void {
-    const lane = lanes.getOrInsertComputed(key, () => new PQueue({ concurrency: 1 }));
-    if (lane.size > 0) return; // the waiting one will see the same head
-    lane
-      .add(() => looks.take(org, () => begin(key)))
+    if (lanes.waiting(key) > 0) return; // the waiting one will see the same head
+    lanes
+      .add(key, () => looks.take(org, () => begin(key)))
       .then(() => misses.delete(key))
       .catch((error: unknown) => {
         logError(registry, key, error);
         if (mayPass(error)) lookLater(key);
-      })
-      .finally(() => lane.size === 0 && lane.pending === 0 && lanes.delete(key));
+      });
   }
 
   /** Until the next reconciliation, or where there is none, somebody would wait for the check. */
@@ -182,7 +179,7 @@ export function createPulls(
     async close() {
       closing.abort(unavailable('The registry is shutting down.'));
       alarms.close();
-      await Promise.all([...lanes.values()].map((lane) => lane.onIdle()));
+      await lanes.onIdle();
       await checks.onIdle();
     },
   };
