@@ -120,8 +120,9 @@ function write(gated: Gated, life: Life, draw: Draw, on: { branch?: string; pare
     });
     parent = commit;
   }
-  // Of what is squashed, each is an author of all.
-  for (const title of wrote.keys()) add(gated.touched, title, people);
+  // Of what is squashed, each is an author of all, and what goes with it may be where its text comes from.
+  const sources = [...wrote.keys()].flatMap((title) => [...(gated.touched.get(title) ?? [])]);
+  for (const title of wrote.keys()) add(gated.touched, title, [...people, ...sources]);
   return { wrote, said, commit };
 }
 
@@ -468,7 +469,14 @@ export const gatedVerbs: Verbs = {
           for (const each of crew) await keyOf(life, each);
           const key = await keyOf(life, who);
           const { json } = await world.call('GET', '/v1/approvals?limit=100', { key });
-          type Item = { id: string; resource: string; version: string; mayDecide: boolean; source: string };
+          type Item = {
+            id: string;
+            resource: string;
+            version: string;
+            mayDecide: boolean;
+            source: string;
+            changes: Shown[];
+          };
           const items = ((json['items'] ?? []) as Item[]).filter(({ resource }) =>
             gated.versions.has(resource.split('/').at(-1)!),
           );
@@ -482,10 +490,8 @@ export const gatedVerbs: Verbs = {
             if (status !== (item.mayDecide ? 200 : 403))
               faults.push(`${who} may ${item.mayDecide ? '' : 'not '}decide: ${status}`);
             const slug = item.resource.split('/').at(-1)!;
-            const contract = waiting(gated, slug, item);
-            const from = contract && last(gated, slug, item.version);
-            if (status === 200 && verdict === 'approved' && from)
-              gated.approved.push({ slug, breaks: breaksOf(from.contract, contract) });
+            if (status === 200 && verdict === 'approved')
+              gated.approved.push({ slug, breaks: item.changes.map(nameOfBreak) });
           }
           const after = (await plan.ask()) as { faults: string[]; lines: string[] };
           return { faults: [...faults, ...after.faults], lines: after.lines };
@@ -494,6 +500,19 @@ export const gatedVerbs: Verbs = {
     },
   },
 };
+
+/** A change as whoever decides is shown it. */
+interface Shown {
+  pointer: string;
+  message: string;
+}
+
+/** What `breaksOf` calls a change: what is approved is what was shown. */
+function nameOfBreak({ pointer, message }: Shown): string {
+  const [, path = '', method] = /^\/paths\/~1([^/]+)\/(get|post)$/.exec(pointer) ?? [];
+  if (method === undefined) return /"([^"]+)"/.exec(message)?.[1] ?? message;
+  return method === 'get' ? path : `/${path}`;
+}
 
 /** What waits there. */
 function waiting(
