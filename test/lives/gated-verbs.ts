@@ -121,10 +121,13 @@ function write(gated: Gated, life: Life, draw: Draw, on: { branch?: string; pare
     parent = commit;
   }
   // Of what is squashed, each is an author of all, and what goes with it may be where its text comes from.
-  const sources = [...wrote.keys()].flatMap((title) => [...(gated.touched.get(title) ?? [])]);
-  for (const title of wrote.keys()) add(gated.touched, title, [...people, ...sources]);
+  for (const title of wrote.keys()) add(gated.touched, title, [...people, ...touchedOf(gated, wrote)]);
   return { wrote, said, commit };
 }
+
+/** Who may count as an author of any of it. */
+const touchedOf = (gated: Gated, wrote: ReadonlyMap<string, unknown>): string[] =>
+  [...wrote.keys()].flatMap((title) => [...(gated.touched.get(title) ?? [])]);
 
 /** Notes what became part of the branch. */
 function land(gated: Gated, tree: Tree, wrote: ReadonlyMap<string, Set<string>>, merger: readonly string[] = []): void {
@@ -393,7 +396,7 @@ export const gatedVerbs: Verbs = {
       gated.pull = pull;
       // What a pull request holds has authors, also once it is closed.
       const everybody = [...wrote.values()].flatMap((who) => [...who]);
-      for (const title of wrote.keys()) add(gated.touched, title, everybody);
+      for (const title of wrote.keys()) add(gated.touched, title, [...everybody, ...touchedOf(gated, wrote)]);
       for (const [path, { slug }] of tree.entries) add(gated.hosted, slug, [tree.files.get(path)!.title]);
       return {
         says: `pull request ${number}: ${said.join(', ')}`,
