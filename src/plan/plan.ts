@@ -80,8 +80,8 @@ export function plannedFor(resource: Connected): Planned {
 /** What a commit becomes. */
 export interface PlannedTree {
   planned: Planned[];
-  /** The names of the resources that are connected to the repository. */
-  connected: ReadonlySet<string>;
+  /** The resources that are connected to the repository: their names, and their files. */
+  connected: ReadonlyMap<string, string>;
   notes: RunDocument[];
   isRefused: boolean;
   sites: readonly SettingsSite[];
@@ -149,7 +149,7 @@ export async function planAll(reading: Reading, moves: Moves = new Map()): Promi
   const invalid = planned.size > 0 ? null : discovered?.locks.find(({ fault }) => fault !== null);
   if (invalid) notes.push(noteOn(invalid.path, null, `It is ${invalid.fault}`));
   const sites = discovered?.settings.sites ?? [];
-  return { planned: [...planned.values()], connected: new Set(files.keys()), notes, isRefused, sites, contracts };
+  return { planned: [...planned.values()], connected: files, notes, isRefused, sites, contracts };
 }
 
 /**
@@ -208,11 +208,14 @@ export interface Detached {
   results: RunDocument[];
 }
 
+const noLonger = 'The file was removed, or is no longer published from this repository. Published versions stay.';
+
 /**
  * Everything that was published from this repository and no longer is, whatever the cause: its file is missing or no
  * longer a document, or is published as another resource.
  */
 export function detachedDocuments(
+  { id }: Registry['compiler'],
   { documents, left = {} }: Pick<Repository, 'documents' | 'left'>,
   { planned, connected, isRefused }: Pick<PlannedTree, 'planned' | 'connected' | 'isRefused'>,
 ): Detached {
@@ -232,14 +235,18 @@ export function detachedDocuments(
     const isThere = outcome === 'detached' || (now !== undefined && published.has(resource));
     if (isThere) detached.documents[path] = state;
     if (isThere || published.has(resource)) continue;
-    const why =
-      now === undefined
-        ? 'The file was removed, or is no longer published from this repository.'
-        : `${path} belongs to ${now} now.`;
-    const detail = `${why} Published versions stay.`;
+    const detail = now === undefined ? noLonger : `${path} belongs to ${now} now. Published versions stay.`;
     if (now === undefined) detached.documents[path] = { ...state, outcome: 'detached', detail };
     else detached.left[resource] = { ...state, outcome: 'detached', detail };
     detached.results.push({ path, resource, outcome: 'detached', label, report: null, detail });
+  }
+  // One of two resources of a file has no state of its own there.
+  const known = new Set([...Object.values(documents), ...Object.values(left)].map(({ resource }) => resource));
+  for (const [resource, path] of connected) {
+    if (published.has(resource) || known.has(resource)) continue;
+    const ended = { resource, outcome: 'detached', label: null, report: null, detail: noLonger } as const;
+    detached.left[resource] = { ...ended, inputs: null, rulesetName: null, ruleset: null, compiler: id };
+    detached.results.push({ path, ...ended });
   }
   return detached;
 }

@@ -90,7 +90,7 @@ export async function checkPull(
     changed.has(note.path) ||
     !target?.plan.notes.some(({ path, detail }) => path === note.path && detail === note.detail);
   const before = new Set(target?.plan.planned.map(({ path }) => path));
-  const gone = detachedDocuments(standing, plan).results.filter(
+  const gone = detachedDocuments(registry.compiler, standing, plan).results.filter(
     ({ path }) => isSynced || changed.has(path) || before.has(path),
   );
   const sitesThere = await findSites(registry, standing, plan.sites);

@@ -10,6 +10,7 @@ import {
   isInStep,
   isRejected,
   isUnpublished,
+  type Connection,
   type DocumentState,
   type Repository,
   type RunDocument,
@@ -62,7 +63,7 @@ async function syncBranch(syncing: Syncing, commit: string): Promise<Progress> {
   // After the documents, which its pages may embed.
   const published = await syncSites({ ...syncing, repository }, snapshot, isRefused ? null : sites);
   const lost = unread ?? published.lost;
-  const detached = detachedDocuments(repository, plan);
+  const detached = detachedDocuments(registry.compiler, repository, plan);
   for (const { path, resource, outcome, label, detail } of detached.results) {
     registry.log('warn', 'document', { run: run.id, path, resource, outcome, label, detail });
     await endHeld(registry, parseCoordinate(resource!)!.coordinate, ({ source }) => source === 'branch');
@@ -288,9 +289,10 @@ async function needsAnotherLook(registry: Registry, repository: Repository, { tr
   const outdated = await outdatedDocuments(registry, repository).next();
   if (outdated.done !== true) return true;
   const connected = await connectedResources(registry, repository);
-  return connected.some(
-    (resource) => documentOf(repository, formatCoordinate(resource), resource.connection.path) === null,
-  );
+  // What another resource of its file was recorded instead of is read again with the next commit.
+  const isRead = ({ path }: Connection, name: string) =>
+    Object.hasOwn(repository.documents, path) || documentOf(repository, name, path) !== null;
+  return connected.some((resource) => !isRead(resource.connection, formatCoordinate(resource)));
 }
 
 /** Records where the repository stands. This is the last step, so all others can be repeated. */

@@ -795,6 +795,52 @@ describe('following a repository', () => {
     });
   });
 
+  test('a file that two resources publish, one connected by hand: both are detached and named when it goes', async () => {
+    const { source, sync, registry, events } = await connected({ sync: { hosts: ['git.test'] } });
+    const settings = { 'stele.yaml': 'resources: [{path: a.yaml, slug: a}]' };
+    source.push(url, { 'a.yaml': api('A', '1.0.0'), ...settings });
+    const [author, hand] = [
+      { actor: 'operator:test', origin: null },
+      { org: 'acme', type: 'apis', slug: 'hand' },
+    ] as const;
+    await createResource(registry, hand, { name: 'Hand' }, author);
+    const given = {
+      repository: url,
+      branch: null,
+      path: 'a.yaml',
+      tags: null,
+      onConflict: 'revise',
+      credential: null,
+    } as const;
+    await connectRecord(registry, hand, given, author);
+    await sync();
+    const opened = vi.spyOn(registry.source, 'snapshot');
+    await sync('timer');
+    expect(opened).not.toHaveBeenCalled();
+    source.push(url, { 'b.yaml': api('B', '1.0.0'), 'stele.yaml': 'discover: true' });
+    const { documents } = await sync();
+    const ended = ['@acme/apis/a', '@acme/apis/hand'];
+    const detached = documents.filter(({ outcome }) => outcome === 'detached');
+    expect(detached.map(({ resource, path }) => [resource, path]).sort()).toEqual(
+      ended.map((name) => [name, 'a.yaml']),
+    );
+    const logged = events.filter(({ fields }) => fields['outcome'] === 'detached');
+    expect(logged.map(({ fields }) => fields['resource']).sort()).toEqual(ended);
+    for (const slug of ['a', 'hand']) {
+      const resource = (await findResource(registry, { org: 'acme', type: 'apis', slug }))!;
+      const { document, repository } = await readConnection(registry, {
+        ...resource,
+        connection: resource.connection!,
+      });
+      expect(connectionState(repository!.value, document).state).toBe('detached');
+    }
+    source.push(url, { 'b.yaml': api('B', '1.1.0'), 'stele.yaml': 'discover: true' });
+    expect((await sync()).documents).toMatchObject([{ resource: '@acme/apis/b' }]);
+    source.push(url, { 'a.yaml': api('A', '1.1.0'), ...settings });
+    const names = (await sync()).documents.filter(({ label }) => label === '1.1.0').map(({ resource }) => resource);
+    expect(names).toEqual(expect.arrayContaining(ended));
+  });
+
   test('what a sandbox died of is looked at again with the next commit', async () => {
     const { source, sync, compiler } = await connected();
     const died = `${api('A', '1.0.0')}broken: true\ndied: true`;
