@@ -177,13 +177,14 @@ function isNameOfRoot(document: Json, keys: string[]): boolean {
 }
 
 /** Whether a schema, or a part of its `allOf`, however deep, says this. Of what is required: the same and more. */
-function isSaidIn(document: Json, schema: Json | undefined, key: string, value: unknown): boolean {
+function isSaidIn(document: Json, schema: Json | undefined, key: string, value: unknown, depth = 0): boolean {
+  if (depth > 20) return false;
   const own = schema?.[key];
   if (own !== undefined && JSON.stringify(own) === JSON.stringify(value)) return true;
   if (key === 'required' && Array.isArray(own) && Array.isArray(value) && value.every((one) => own.includes(one))) return true;
   const { allOf, $ref } = schema ?? {};
   const parts = [...(Array.isArray(allOf) ? (allOf as unknown[]) : []), ...($ref === undefined ? [] : [{ $ref }])];
-  return parts.some((one) => isSaidIn(document, follow(document, one) as Json, key, value));
+  return parts.some((one) => isSaidIn(document, follow(document, one) as Json, key, value, depth + 1));
 } // prettier-ignore
 
 /** Words that a specification lists, where any other one makes a document that is not published. */

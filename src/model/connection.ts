@@ -248,6 +248,17 @@ export function documentOf(repository: Repository, resource: string, path: strin
   return found ?? (isOwn(here) ? here : (repository.left?.[resource] ?? null));
 }
 
+/** The last sync's result before this one of a file: of what ended, that of the same file; else as `documentOf`. */
+export function formerOf(
+  repository: Repository,
+  path: string,
+  { resource, outcome }: DocumentState,
+): DocumentState | null {
+  if (outcome !== 'detached') return documentOf(repository, resource, path);
+  const here = documentAt(repository, path);
+  return here?.resource === resource ? here : null;
+}
+
 /** The commit that the next one must descend from, or null. */
 export function trustedCommit({ trusted, commit }: Repository): string | null {
   return trusted === undefined ? commit : trusted;

@@ -7,6 +7,7 @@ import { approvalsRef, type Held } from '../model/approval.ts';
 import { findResource } from '../registry/lives.ts';
 import {
   documentOf,
+  formerOf,
   isInStep,
   isRejected,
   isUnpublished,
@@ -116,7 +117,7 @@ function dated(
   at: string,
 ): Record<string, DocumentState> {
   const entries = Object.entries(documents).map(([path, state]) => {
-    const recorded = documentOf(before, state.resource, path);
+    const recorded = formerOf(before, path, state);
     const isAsBefore = recorded !== null && kindOf(recorded) === kindOf(state);
     return [path, { ...state, since: (isAsBefore ? recorded.since : undefined) ?? at }] as const;
   });

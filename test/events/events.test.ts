@@ -235,6 +235,25 @@ describe('what happens to a repository', () => {
     expect((await all()).map(short)).toEqual(['sync.failed @acme/apis/pay', 'sync.recovered @acme/apis/pay']);
   });
 
+  test('a name that ended and another file has now did not end again', async () => {
+    const { source, sync, all } = await followed();
+    const listing = (...lines: string[]) =>
+      `discover: false\nresources:\n${lines.map((line) => `  - { ${line} }\n`).join('')}`;
+    const files = { 'bill.yaml': api('1.0.0'), 'ship.yaml': api('1.0.0') };
+    for (const [at, lines] of [
+      ['path: bill.yaml, slug: bill', 'path: ship.yaml, slug: ship'],
+      ['path: bill.yaml, slug: bill'],
+      ['path: bill.yaml, slug: ship'],
+      ['path: bill.yaml, slug: ship'],
+    ].entries()) {
+      const changed = { ...files, 'bill.yaml': api(`1.${at}.0`), 'stele.yaml': listing(...lines) };
+      source.push(url, changed);
+      await sync();
+    }
+    const ended = (await all()).map(short).filter((one) => one.startsWith('source.detached'));
+    expect(ended).toEqual(['source.detached @acme/apis/ship', 'source.detached @acme/apis/bill']);
+  });
+
   test('rewritten history, a missing file and a missing branch are sent', async () => {
     const { source, sync, all } = await followed();
     const root = source.push(url, {});
