@@ -64,6 +64,52 @@ test('a document that is in no subfolder of its own is named, and the others are
   rmSync(join(folder, 'made'), { recursive: true });
 });
 
+test('whatever an export has and is not imported is named: what is hidden, linked, disabled or elsewhere', async () => {
+  write({
+    'stray/pay/1.0.0.json': document,
+    'stray/pay/._1.0.0.json': document,
+    'stray/.old/1.0.0.json': document,
+    'stray/.old/deep/1.0.0.json': document,
+    'old/content/1.Content.json': '{"contentId": 1}',
+    'old/content/1.Content.data': document,
+    ...Object.fromEntries(
+      ['ENABLED', 'DISABLED'].map((state, at) => [
+        `old/groups/g/artifacts/pay/versions/${at}.ArtifactVersion.json`,
+        JSON.stringify({ artifactId: 'pay', version: `1.${at}.0`, contentId: 1, createdOn: 1, state }),
+      ]),
+    ),
+    'catalog/catalog-info.yaml': [`definition: '${document}'`, 'definition: { $text: ./pay.yaml }']
+      .map((spec, at) => `kind: API\nmetadata: { name: pay-${at} }\nspec:\n  ${spec}\n`)
+      .join('---\n'),
+  });
+  symlinkSync(join(folder, 'deep/pay'), join(folder, 'stray/linked'));
+  symlinkSync('.', join(folder, 'stray/self'));
+  for (const [kind, from, left] of [
+    [
+      'folder',
+      'stray',
+      [
+        '.old/1.0.0.json. It is hidden.',
+        '.old/deep/1.0.0.json. It is hidden.',
+        'linked. It is a link, which is not followed.',
+        'self. It is a link, which is not followed.',
+        'pay/._1.0.0.json. It is hidden.',
+      ],
+    ],
+    ['apicurio', 'old', ['groups/g/artifacts/pay/versions/1.ArtifactVersion.json. It is disabled.']],
+    [
+      'backstage',
+      'catalog',
+      ['pay-1 in catalog-info.yaml. It has no inline definition. Follow the repository of its file.'],
+    ],
+  ] as const) {
+    const { code, stdout, stderr } = await run(kind, from);
+    expect({ code, stdout, stderr }).toMatchObject({ code: 1, stdout: 'made: 1 document, 1 version\n' });
+    expect(stderr.trim().split('\n').toSorted()).toEqual(left.toSorted().map((each) => `Not imported: ${each}`));
+    rmSync(join(folder, 'made'), { recursive: true });
+  }
+});
+
 test('a host that is no SwaggerHub, or is not there, is no bug', async () => {
   const host = await listen((_request, response) => void response.end('<html>'));
   expect(await run('swaggerhub', 'acme', { SWAGGERHUB_URL: host.url })).toMatchObject({

@@ -191,7 +191,8 @@ test('an export of Apicurio Registry', () => {
     ...version(9, '1.1.0', Date.UTC(2024, 5, 5)),
     ...version(11, '1.2.0', Date.UTC(2024, 6, 5), { state: 'DISABLED' }),
   });
-  expect(shell(scripts[3]!.text)).toBe('contracts: 1 document, 2 versions\n');
+  // 1: a version is left out, and named.
+  expect(shell(`${scripts[3]!.text.trim()} || test $? = 1`)).toBe('contracts: 1 document, 2 versions\n');
   expect(historyOf('contracts')).toBe('2024-01-05 payments-api/v1.0.0\n2024-06-05 payments-api/v1.1.0\n');
 });
 
@@ -204,7 +205,7 @@ test('a catalogue of Backstage, and what has no definition in it', () => {
       'kind: API\nmetadata: {name: elsewhere}\nspec:\n  definition: {$text: ./openapi.yaml}\n',
     ].join('---\n'),
   });
-  expect(shell(scripts[4]!.text)).toBe('contracts: 1 document, 1 version\n');
+  expect(shell(`${scripts[4]!.text.trim()} || test $? = 1`)).toBe('contracts: 1 document, 1 version\n');
   expect(shell('git -C contracts tag')).toBe('pay-api/v3.1.0\n');
 });
 

@@ -1,5 +1,5 @@
 import { existsSync, globSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, extname, join, normalize } from 'node:path';
+import { basename, dirname, extname, join, normalize, relative, sep } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { readSwaggerHubAccess } from '../../config/environment.ts';
 import { isRegistryError, unreachable, malformed } from '../../model/errors.ts';
@@ -84,9 +84,15 @@ function readFolder(root: string, versionOf: (path: string, bytes: Uint8Array) =
   const dates = new Map(lines.map((line) => line.split('\t')).map(([path, date]) => [normalize(path!), date]));
   const absent = [...dates.keys()].find((path) => !existsSync(join(root, path)));
   if (absent !== undefined) fail(`${table} names ${absent}, which is not there.`);
-  const paths = globSync('**/*', { cwd: root }).filter((path) => /\.(?:ya?ml|json)$/i.test(path));
-  return paths.map((path) => {
+  // Stars alone pass over what is hidden. No link is followed.
+  const entries = globSync(['**/*', '**/.*', '**/.*/**/*', '**/.*/**/.*'], { cwd: root, withFileTypes: true });
+  const isDocument = (name: string) => /\.(?:ya?ml|json)$/i.test(name);
+  const found = entries.filter((entry) => isDocument(entry.name) || entry.isSymbolicLink());
+  return found.map(({ parentPath, name: called }) => {
+    const path = relative(root, join(parentPath, called));
+    if (!isDocument(called)) return { from: path, reason: 'It is a link, which is not followed.' };
     const title = dirname(path);
+    if (path.split(sep).some((each) => each.startsWith('.'))) return { from: path, reason: 'It is hidden.' };
     if (title === '.' || dirname(title) !== '.')
       return { from: path, reason: `It is not directly in a subfolder of ${root}, which has one for each document.` };
     return fromFile(root, path, (bytes) => {
@@ -99,7 +105,7 @@ function readFolder(root: string, versionOf: (path: string, bytes: Uint8Array) =
   });
 }
 
-function readApicurio(root: string): OldVersion[] {
+function readApicurio(root: string): (OldVersion | Left)[] {
   const load = (path: string) => fromFile(root, path, (bytes) => JSON.parse(String(bytes)) as JsonObject);
   const contents = new Map(
     globSync('content/*.Content.json', { cwd: root }).map((path) => {
@@ -107,26 +113,31 @@ function readApicurio(root: string): OldVersion[] {
       return [load(path)['contentId'], fromFile(root, data, (bytes) => bytes)] as const;
     }),
   );
-  return globSync('groups/*/artifacts/*/versions/*.ArtifactVersion.json', { cwd: root }).flatMap((path) => {
-    const { artifactId, version, contentId, createdOn, state } = load(path);
-    if (state === 'DISABLED') return [];
-    const bytes = contents.get(contentId) ?? fail(`${path}: its content ${String(contentId)} is not in the export.`);
-    const [title, date] = [dirname(path).split('/').slice(1, 4).join('/'), Number(createdOn)];
-    const name = nameFrom(String(artifactId));
-    return [{ from: path, title, name, version: String(version), ending: endingOf(bytes), date, bytes }];
-  });
+  return globSync('groups/*/artifacts/*/versions/*.ArtifactVersion.json', { cwd: root }).flatMap(
+    (path): (OldVersion | Left)[] => {
+      const { artifactId, version, contentId, createdOn, state } = load(path);
+      if (state === 'DISABLED') return [{ from: path, reason: 'It is disabled.' }];
+      const bytes = contents.get(contentId) ?? fail(`${path}: its content ${String(contentId)} is not in the export.`);
+      const [title, date] = [dirname(path).split('/').slice(1, 4).join('/'), Number(createdOn)];
+      const name = nameFrom(String(artifactId));
+      return [{ from: path, title, name, version: String(version), ending: endingOf(bytes), date, bytes }];
+    },
+  );
 }
 
-function readBackstage(root: string): OldVersion[] {
+function readBackstage(root: string): (OldVersion | Left)[] {
   return globSync('**/catalog-info.{yaml,yml}', { cwd: root }).flatMap((path) =>
     fromFile(root, path, (text) => {
       const entities = parseAllDocuments(String(text)).map((each) => each.toJS() as unknown);
-      return entities.flatMap((entity) => {
+      return entities.flatMap((entity): (OldVersion | Left)[] => {
         if (!isObject(entity) || entity['kind'] !== 'API' || !isObject(entity['spec'])) return [];
         const { definition } = entity['spec'];
-        if (typeof definition !== 'string') return [];
-        const bytes = Buffer.from(definition);
         const title = String((entity['metadata'] as JsonObject)['name']);
+        if (typeof definition !== 'string')
+          return [
+            { from: `${title} in ${path}`, reason: 'It has no inline definition. Follow the repository of its file.' },
+          ];
+        const bytes = Buffer.from(definition);
         const [name, date] = [nameFrom(title), statSync(join(root, path)).mtimeMs];
         const version = versionIn(bytes) ?? '1.0.0';
         return [{ from: path, title, name, version, ending: endingOf(bytes), date, bytes }];
