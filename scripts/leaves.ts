@@ -47,6 +47,8 @@ const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document
   [/\/\$(?:id|anchor|dynamicAnchor)$|^\/id$/, 'What refers to it is compared.'],
   [/./, 'What stands beside a reference does not count; since 3.1, in a schema it does, and a description elsewhere.', isBesideReference],
   [/^\/servers(?:\/|$)/, 'Every path has servers of its own.', ({ paths }) => Object.values(paths as Json).every((item) => (item as Json)['servers'] !== undefined || operationsOf(item as Json).length === 0)],
+  [/\/type$/, 'Another branch allows all numbers.', (document, keys) => nodeAt(document, keys) === 'integer' && Array.isArray(nodeAt(document, keys.slice(0, -2))) && (nodeAt(document, keys.slice(0, -2)) as Json[]).some((one) => one['type'] === 'number')],
+  [/\/propertyNames(?:\/.*)?$/, 'Only objects have names.', (document, keys) => ![undefined, 'object'].includes((nodeAt(document, keys.slice(0, keys.lastIndexOf('propertyNames'))) as Json)['type'] as string)],
   [/\/(?:maximum|minimum)$/, 'No multiple is between the two.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['multipleOf'] !== undefined],
   [/^\/paths\/[^/]+\/parameters\/\d+(?:\/|$)/, 'Every operation has its own parameter of this name.', isReplaced],
   [/\/items\/collectionFormat$/, 'Only lists are written as lists.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['type'] !== 'array'],
