@@ -130,12 +130,17 @@ function compareDefinitions(walk: Walk, root: Unit): void {
 function definitions(side: Side): Map<string, Place> {
   const found = new Map<string, Place>();
   const add = (name: string, place: Place, depth = 3): void => {
-    if (depth > 0 && isHolder(place.value))
-      for (const [below, member] of membersOf(side, place)) add(`${name}/${below}`, member, depth - 1);
-    else if (isObject(place.value) || typeof place.value === 'boolean') found.set(name, place);
+    if (depth > 0 && isHolder(place.value)) return addAll(`${name}/`, place, depth - 1);
+    if (isObject(place.value) || typeof place.value === 'boolean') found.set(name, place);
+    if (depth > 0 && isObject(place.value)) addFolders(`${name}/`, place, depth - 1);
   };
-  for (const folder of definitionFolders(side.document))
-    for (const [name, place] of membersOf(side, memberOf(side, rootOf(side), folder))) add(name, place);
+  const addAll = (prefix: string, holder: Place | null, depth: number) => {
+    for (const [name, place] of membersOf(side, holder)) add(prefix + name, place, depth);
+  };
+  const addFolders = (prefix: string, place: Place, depth: number) => {
+    for (const folder of definitionFolders(place.value as JsonObject)) addAll(prefix, memberOf(side, place, folder), depth);
+  };
+  addFolders('', rootOf(side), 3);
   return found;
 }
 

@@ -1218,3 +1218,18 @@ describe('x-extensible-enum', () => {
     ['changes beside an enum', beside(['a']), beside(['b']), ['docs property-extension-changed']],
   ]);
 });
+
+describe('definitions within a definition', () => {
+  const bundle = (values: string[]) => ({
+    properties: { a: { $ref: '#/definitions/base' } },
+    definitions: { base: { type: 'string', definitions: { zone: { type: 'string', enum: values } } } },
+  });
+  test('count, also where nothing refers to them', () => {
+    expect(toldOf(compare(bundle(['a', 'b']), bundle(['a']), 'json-schema'))).toEqual([
+      'breaking schema-enum-value-removed',
+    ]);
+    const { definitions: _, ...base } = bundle(['a']).definitions.base;
+    const after = { ...bundle(['a']), definitions: { base } };
+    expect(toldOf(compare(bundle(['a']), after, 'json-schema'))).toEqual(['risky definition-removed']);
+  });
+});

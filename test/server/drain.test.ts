@@ -59,9 +59,9 @@ test('a server that starts is ready once it has read what first requests need, a
 
 test('a server that cannot read its documents is not ready', async () => {
   const { getPart } = registry.bucket;
-  registry.bucket.getPart = async (key, ...part) => {
-    if (key.startsWith('packs/')) throw unavailable('The store cannot be read: permission denied.');
-    return getPart(key, ...part);
+  registry.bucket.getPart = async (place, ...part) => {
+    if (place.startsWith('packs/')) throw unavailable('The store cannot be read: permission denied.');
+    return getPart(place, ...part);
   };
   expect((await ask('/readyz')).status).toBe(503);
 });
