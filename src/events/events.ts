@@ -2,7 +2,7 @@ import { toldChanges } from '../model/compared-with.ts';
 import type { Approvals, Held } from '../model/approval.ts';
 import { formatAddress, formatCoordinate, parseCoordinate, type Coordinate } from '../model/address.ts';
 import {
-  formerOf,
+  documentOf,
   isInStep,
   isRejected,
   publicDetail,
@@ -119,11 +119,13 @@ export function eventsOfRepository({ url, before, after }: Step<Repository>): Ha
     add('source.diverged', name, all, { state: 'diverged', detail: publicDetail(repository.url, rewritten) });
   }
   const changed = Object.entries(repository.documents).map(
-    ([path, document]) => [path, document, changeOf(old && formerOf(old, path, document), document)] as const,
+    ([path, document]) =>
+      [path, document, changeOf(old && documentOf(old, document.resource, path), document)] as const,
   );
   const ended = Object.entries(repository.left ?? {}).flatMap(([resource, document]) => {
     const [path = null] = Object.entries(old?.documents ?? {}).find(([, each]) => each.resource === resource) ?? [];
-    return old?.left?.[resource] === undefined ? [[path, document, 'source.detached'] as const] : [];
+    const isKnown = old !== null && documentOf(old, resource, '')?.outcome === 'detached';
+    return isKnown ? [] : [[path, document, 'source.detached'] as const];
   });
   for (const [path, document, type] of [...changed, ...ended]) {
     if (type === null) continue;

@@ -244,19 +244,9 @@ export function documentOf(repository: Repository, resource: string, path: strin
   const isOwn = (each: DocumentState | null) => each?.resource === resource;
   const isLive = (each: DocumentState | null) => isOwn(each) && each!.outcome !== 'detached';
   const here = documentAt(repository, path);
-  const found = isLive(here) ? here : Object.values(repository.documents).find(isLive);
-  return found ?? (isOwn(here) ? here : (repository.left?.[resource] ?? null));
-}
-
-/** The last sync's result before this one of a file: of what ended, that of the same file; else as `documentOf`. */
-export function formerOf(
-  repository: Repository,
-  path: string,
-  { resource, outcome }: DocumentState,
-): DocumentState | null {
-  if (outcome !== 'detached') return documentOf(repository, resource, path);
-  const here = documentAt(repository, path);
-  return here?.resource === resource ? here : null;
+  const states = Object.values(repository.documents);
+  const live = isLive(here) ? here : states.find(isLive);
+  return live ?? (isOwn(here) ? here : states.find(isOwn)) ?? repository.left?.[resource] ?? null;
 }
 
 /** The commit that the next one must descend from, or null. */

@@ -232,6 +232,9 @@ export function detachedDocuments(
     const now = names.get(path);
     // A name that another repository has was never published from here.
     if (outcome === 'conflict' && now !== resource && !connected.has(resource)) continue;
+    // What ended is known until it is published again, also where another resource has its file now.
+    if (outcome === 'detached' && published.has(resource)) continue;
+    if (outcome === 'detached' && now !== undefined) detached.left[resource] = state;
     const isThere = outcome === 'detached' || (now !== undefined && published.has(resource));
     if (isThere) detached.documents[path] = state;
     if (isThere || published.has(resource)) continue;

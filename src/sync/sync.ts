@@ -7,7 +7,6 @@ import { approvalsRef, type Held } from '../model/approval.ts';
 import { findResource } from '../registry/lives.ts';
 import {
   documentOf,
-  formerOf,
   isInStep,
   isRejected,
   isUnpublished,
@@ -77,10 +76,10 @@ async function syncBranch(syncing: Syncing, commit: string): Promise<Progress> {
   const at = registry.now().toISOString();
   const documents = dated(repository, { ...detached.documents, ...states }, at);
   const left = Object.fromEntries(
-    Object.entries(detached.left).map(([name, state]) => [
-      name,
-      { ...state, since: repository.left?.[name]?.since ?? at },
-    ]),
+    Object.entries(detached.left).map(([name, state]) => {
+      const former = documentOf(repository, name, '');
+      return [name, { ...state, since: (former?.outcome === 'detached' ? former.since : undefined) ?? at }];
+    }),
   );
   const results = [
     ...notes,
@@ -117,7 +116,7 @@ function dated(
   at: string,
 ): Record<string, DocumentState> {
   const entries = Object.entries(documents).map(([path, state]) => {
-    const recorded = formerOf(before, path, state);
+    const recorded = documentOf(before, state.resource, path);
     const isAsBefore = recorded !== null && kindOf(recorded) === kindOf(state);
     return [path, { ...state, since: (isAsBefore ? recorded.since : undefined) ?? at }] as const;
   });

@@ -245,13 +245,23 @@ describe('what happens to a repository', () => {
       ['path: bill.yaml, slug: bill'],
       ['path: bill.yaml, slug: ship'],
       ['path: bill.yaml, slug: ship'],
+      // Another file takes a name, and gives it back.
+      ['path: ship.yaml, slug: bill'],
+      ['path: ship.yaml, slug: more'],
+      ['path: ship.yaml, slug: more'],
     ].entries()) {
-      const changed = { ...files, 'bill.yaml': api(`1.${at}.0`), 'stele.yaml': listing(...lines) };
+      const changed = {
+        ...files,
+        'bill.yaml': api(`1.${at}.0`),
+        'ship.yaml': api(`1.${at}.0`),
+        'stele.yaml': listing(...lines),
+      };
       source.push(url, changed);
       await sync();
     }
     const ended = (await all()).map(short).filter((one) => one.startsWith('source.detached'));
-    expect(ended).toEqual(['source.detached @acme/apis/ship', 'source.detached @acme/apis/bill']);
+    const [bill, ship] = ['source.detached @acme/apis/bill', 'source.detached @acme/apis/ship'];
+    expect(ended).toEqual([ship, bill, ship, bill]);
   });
 
   test('rewritten history, a missing file and a missing branch are sent', async () => {
