@@ -517,18 +517,22 @@ function nameOfBreak({ pointer, message }: Shown): string {
   return method === 'get' ? path : `/${path}`;
 }
 
-/** What waits there. */
+/** What waits there. Undefined: nobody can tell which file of a tag it is. */
 function waiting(
-  { tree, read, pull, tags }: Gated,
+  gated: Gated,
   slug: string,
-  { source }: { source: string },
+  { source, version, changes }: { source: string; version: string; changes: readonly Shown[] },
 ): Contract | undefined {
+  const { tree, read, pull, tags } = gated;
   const [kind, label = ''] = source.split(' ');
   if (kind === 'tag') {
     const { files, entries } = tags.get(label)?.tree ?? tree;
-    const tagged = [...entries].filter(([, { isTagged }]) => isTagged);
-    const [path] = tagged.find((each) => each[1].slug === slug) ?? tagged.find(([at]) => files.get(at)!.version === label) ?? []; // prettier-ignore
-    return path === undefined ? undefined : files.get(path);
+    const before = last(gated, slug, version);
+    const namesOf = (names: readonly string[]) => [...names].sort().join();
+    const shown = namesOf(changes.map(nameOfBreak));
+    // A tag's line goes on with the file that its resource had, whatever slug that has at the tag.
+    const alike = [...entries].filter(([path, { isTagged }]) => isTagged && before !== null && namesOf(breaksOf(before.contract, files.get(path)!)) === shown); // prettier-ignore
+    return alike.length === 1 ? files.get(alike[0]![0]) : undefined;
   }
   const from = kind === 'pull' ? pull?.tree : tree.isGarbled ? read : tree;
   const path = from && [...from.entries].find(([, entry]) => entry.slug === slug)?.[0];
@@ -538,7 +542,7 @@ function waiting(
 /** Who wrote any of it may not decide, and who did nothing may. */
 function whetherTheyMay(
   gated: Gated,
-  item: { resource: string; version: string; source: string; mayDecide: boolean },
+  item: { resource: string; version: string; source: string; mayDecide: boolean; changes: readonly Shown[] },
   who: string,
 ): string[] {
   const slug = item.resource.split('/').at(-1)!;
