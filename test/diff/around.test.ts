@@ -1233,3 +1233,12 @@ describe('definitions within a definition', () => {
     expect(toldOf(compare(bundle(['a']), after, 'json-schema'))).toEqual(['risky definition-removed']);
   });
 });
+
+test('a listed value that is not of the type beside it is a slip, and counts', () => {
+  const listed = (...values: unknown[]) => taking({ properties: { p: { ...text, enum: values } } });
+  expect(toldOf(compare(listed(1, 2, 'INFINITY'), listed(1, 'INFINITY')))).toEqual([
+    'risky request-property-refused-enum-value-removed',
+  ]);
+  const part = (...values: unknown[]) => taking({ properties: { p: { allOf: [text, { enum: values }] } } });
+  expect(toldOf(compare(part(1, 'a'), part('a')))).toEqual([]);
+});

@@ -105,7 +105,7 @@ const equal: [name: string, one: Schema, other: Schema, version?: Version][] = [
   ['lists of any length', list({ minItems: 0, uniqueItems: false, items: true }), list({})],
   ['texts of any length', { ...text, minLength: 0 }, text],
   ['allOf of one', { allOf: [{ ...text, minLength: 2 }] }, { ...text, minLength: 2 }],
-  ['values that the type refuses', { ...text, enum: ['a', 1] }, { ...text, enum: ['a'] }],
+  ['values that the type refuses', { allOf: [text, { enum: ['a', 1] }] }, { ...text, enum: ['a'] }],
   ['not any of', { not: { anyOf: [asks('a'), asks('b')] } }, { allOf: [{ not: asks('a') }, { not: asks('b') }] }],
   ['values that not excludes', { ...text, not: { enum: ['x', 'y'] } }, { ...text, allOf: [{ not: { const: 'y' } }, { not: { const: 'x' } }] }],
   ['a value that not excludes of a list', { enum: ['a', 'b'], not: { const: 'b' } }, { enum: ['a'] }],

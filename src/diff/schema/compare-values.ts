@@ -14,7 +14,7 @@ import {
 import { textOfValue, type SchemaView, namesOfTypes, typesIn } from './read-schema.ts';
 import { own } from '../../model/json.ts';
 import { matchesAll, plainPattern } from './plain-form.ts';
-import { coversTypes, limitOf, rangeOf, statedIn, triesPattern } from './schema-parts.ts';
+import { coversTypes, limitOf, rangeOf, statedIn, triesPattern, typesOfValues } from './schema-parts.ts';
 import type { Effect, Walk } from '../walk.ts';
 import { isRestriction } from './keywords.ts';
 
@@ -37,6 +37,20 @@ export function compareValues(pair: Pair): void {
     removed: ['narrows', (values) => `no longer allows ${values}`],
     added: [added, (values) => `also allows ${values}`],
   });
+  reportLists(pair, 'refused-enum-value', [refusedIn(before), refusedIn(after)], at, {
+    removed: ['risky', (values) => `no longer lists ${values}, which its type refuses`],
+    added: ['risky', (values) => `lists ${values}, which its type refuses`],
+  });
+}
+
+/** Listed values that the type beside them refuses: a slip, such as a number of YAML that is meant as a text. */
+function refusedIn({ flat, values }: SchemaView): ReadonlySet<string> {
+  const refused = flat.parts.flatMap(({ value: { type, enum: all } }) => {
+    const types = new Set([type ?? []].flat().map(textOf));
+    const isRefused = (one: unknown) => types.size > 0 && one !== null && !coversTypes(types, typesOfValues([one]));
+    return listOf(all).filter(isRefused).map(textOfValue);
+  });
+  return new Set(refused).difference(values?.value ?? new Set());
 }
 
 /** The judgement on new values of a list. In responses it is the organization's: most readers pass over one. */
