@@ -526,13 +526,13 @@ function waiting(
   const { tree, read, pull, tags } = gated;
   const [kind, label = ''] = source.split(' ');
   if (kind === 'tag') {
-    const { files, entries } = tags.get(label)?.tree ?? tree;
+    const { files } = tags.get(label)?.tree ?? tree;
     const before = last(gated, slug, version);
     const namesOf = (names: readonly string[]) => [...names].sort().join();
     const shown = namesOf(changes.map(nameOfBreak));
     // A tag's line goes on with the file that its resource had, whatever slug that has at the tag.
-    const alike = [...entries].filter(([path, { isTagged }]) => isTagged && before !== null && namesOf(breaksOf(before.contract, files.get(path)!)) === shown); // prettier-ignore
-    return alike.length === 1 ? files.get(alike[0]![0]) : undefined;
+    const alike = [...files.values()].filter((each) => before !== null && namesOf(breaksOf(before.contract, each)) === shown); // prettier-ignore
+    return alike.length === 1 ? alike[0] : undefined;
   }
   const from = kind === 'pull' ? pull?.tree : tree.isGarbled ? read : tree;
   const path = from && [...from.entries].find(([, entry]) => entry.slug === slug)?.[0];
