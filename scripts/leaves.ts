@@ -48,6 +48,12 @@ const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document
   [/./, 'What stands beside a reference does not count; since 3.1, in a schema it does, and a description elsewhere.', isBesideReference],
   [/^\/servers(?:\/|$)/, 'Every path has servers of its own.', ({ paths }) => Object.values(paths as Json).every((item) => (item as Json)['servers'] !== undefined || operationsOf(item as Json).length === 0)],
   [/\/type$/, 'Another branch allows all numbers.', (document, keys) => nodeAt(document, keys) === 'integer' && Array.isArray(nodeAt(document, keys.slice(0, -2))) && (nodeAt(document, keys.slice(0, -2)) as Json[]).some((one) => one['type'] === 'number')],
+  [/\/nullable$/, 'JSON Schema does not know it.', isSchema],
+  [/\/type\/\d+$/, 'The values that are listed say it.', (document, keys) => 'enum' in (nodeAt(document, keys.slice(0, -2)) as Json)],
+  [/.\/definitions\/[^/]+\/./, 'Within another schema, it is of those who refer to it.', (document, keys) => { const at = keys.lastIndexOf('definitions'); return at > 0 && !JSON.stringify(document).includes(`"#/${keys.slice(0, at + 2).join('/')}"`); }],
+  [/\/additionalItems$/, 'The list may not be longer.', (document, keys) => { const { items, maxItems } = nodeAt(document, keys.slice(0, -1)) as Json; return Array.isArray(items) && maxItems === items.length; }],
+  [/\/(?:anyOf|oneOf)\//, 'A branch beside it allows anything.', isBesideAnything],
+  [/\/maxItems$/, 'The list of its items ends before.', (document, keys) => { const { items, additionalItems } = nodeAt(document, keys.slice(0, -1)) as Json; return Array.isArray(items) && additionalItems === false; }],
   [/\/propertyNames(?:\/.*)?$/, 'Only objects have names.', (document, keys) => ![undefined, 'object'].includes((nodeAt(document, keys.slice(0, keys.lastIndexOf('propertyNames'))) as Json)['type'] as string)],
   [/\/(?:maximum|minimum)$/, 'No multiple is between the two.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['multipleOf'] !== undefined],
   [/^\/paths\/[^/]+\/parameters\/\d+(?:\/|$)/, 'Every operation has its own parameter of this name.', isReplaced],
@@ -82,9 +88,13 @@ const usual: readonly (readonly [member: RegExp, why: string, isIt?: (document: 
   [/^\d+ "integer"$/, 'Integers are numbers.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as unknown[]).includes('number')],
   [/^type /, 'Every branch beside it has this type.', (document, keys) => isOfBranches(nodeAt(document, keys.slice(0, -1)) as Json)],
   [/^(?:type|format|readOnly|title|description|x-[^ ]+) /, 'Another part of `allOf` says it of the same place.', isSaidBeside],
+  [/^\d+ "/, 'What is around the condition requires it.', (document, keys) => keys.at(-2) === 'required' && keys.at(-3) === 'then' && isRequiredAround(document, keys)],
+  [/^(?:(?:all|any)Of \[|0 )\{"\$ref":"[^"]*"\}\]?$/, 'Of what is both in `allOf` and in `anyOf`, one is enough.', isInBoth],
   [/^required \[|^\S+ \{"type"/, 'Another part of `allOf` says the same of its members.', isSaidBeside],
   [/^(?:name |xml \{"name":"[^"]*"\}$)/, 'The root of XML is called as its component.', isNameOfRoot],
   [/^(?:type "string"|required true)/, 'What stands in a path is a text, and is always sent.', isInPath],
+  [/^format "int64"$/, 'Its limits are narrower.', (document, keys) => ['minimum', 'maximum'].every((key) => key in (nodeAt(document, keys.slice(0, -1)) as Json))],
+  [/^\$ref /, 'It says no more than what stands beside it.', isBeside],
   [/^(?:schema|\$ref) /, 'It refers to what allows everything.', (document, keys) => Object.keys(follow(document, nodeAt(document, keys.at(-1) === '$ref' ? keys.slice(0, -1) : keys)) as Json).length === 0],
   [/^\w+ \{\}$/, 'There are no components of this kind.', (_, keys) => keys.length === 2 && keys[0] === 'components'],
   [/^enum \[(?:true,false|false,true)\]$/, 'There are no other booleans.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['type'] === 'boolean'],
@@ -105,6 +115,39 @@ function isOfNoObject(document: Json, keys: string[]): boolean {
       key === 'properties' &&
       !['object', undefined].includes((nodeAt(document, keys.slice(0, at)) as Json)['type'] as string),
   );
+}
+
+/** Whether a reference leads to what the schema beside it says itself, or to both booleans. */
+function isBeside(document: Json, keys: string[]): boolean {
+  const { $ref, ...own } = nodeAt(document, keys.slice(0, -1)) as Json;
+  const target = Object.entries(follow(document, { $ref }) as Json);
+  const isBoth = (key: string, value: unknown) =>
+    key === 'enum' && own['type'] === 'boolean' && (value as unknown[]).length === 2;
+  return target.every(([key, value]) => JSON.stringify(own[key]) === JSON.stringify(value) || isBoth(key, value));
+}
+
+function isInBoth(document: Json, keys: string[]): boolean {
+  const at = Math.max(keys.lastIndexOf('allOf'), keys.lastIndexOf('anyOf'));
+  const { allOf, anyOf } = nodeAt(document, keys.slice(0, at)) as Json;
+  return allOf !== undefined && JSON.stringify(allOf) === JSON.stringify(anyOf);
+}
+
+/** Whether a schema around a condition requires the same name. */
+function isRequiredAround(document: Json, keys: string[]): boolean {
+  const name = nodeAt(document, keys);
+  return keys.some(
+    (_, at) =>
+      at < keys.length - 3 &&
+      ((nodeAt(document, keys.slice(0, at)) as Json)['required'] as unknown[] | undefined)?.includes(name),
+  );
+}
+
+/** Whether a union around it has a branch that says nothing. */
+function isBesideAnything(document: Json, keys: string[]): boolean {
+  return keys.some((key, at) => {
+    const branches = key === 'anyOf' ? (nodeAt(document, keys.slice(0, at + 1)) as unknown[]) : [];
+    return branches.some((one) => one === true || JSON.stringify(one) === '{}');
+  });
 }
 
 /** Whether each branch of a union has the type that stands beside it, or values of that. */
