@@ -138,7 +138,8 @@ function definitions(side: Side): Map<string, Place> {
     for (const [name, place] of membersOf(side, holder)) add(prefix + name, place, depth);
   };
   const addFolders = (prefix: string, place: Place, depth: number) => {
-    for (const folder of definitionFolders(place.value as JsonObject)) addAll(prefix, memberOf(side, place, folder), depth);
+    for (const folder of definitionFolders(place.value as JsonObject))
+      addAll(prefix, memberOf(side, place, folder), depth);
   };
   addFolders('', rootOf(side), 3);
   return found;
