@@ -3,7 +3,7 @@ import { readDescription } from '../../src/server/v1/api-description.ts';
 import { expectLives } from './expect-lives.ts';
 import { verbs } from './verbs.ts';
 
-expectLives([1, 2, 3], 60);
+expectLives([1], 60);
 
 const session = 'for pages of the console, with the session of a person';
 const webhook = 'a life listens to no events';

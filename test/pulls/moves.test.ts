@@ -1,3 +1,4 @@
+import { sampleOf } from '../sample.ts';
 import { expect, test } from 'vitest';
 import { open, seven, url, waitFor } from './pulls-scene.ts';
 import { formatCoordinate } from '../../src/model/address.ts';
@@ -97,7 +98,7 @@ const agreeing = {
 } as const;
 
 for (const approval of ['none', 'required'] as const)
-  test.each(cases)(
+  test.each(sampleOf(cases, approval === 'none' ? 4 : 1))(
     `files that %s, approval ${approval}: check, sync, connection and latest agree`,
     async (_, ...states) => {
       const user = { organizations: { acme: { defaults: { approval } } } };

@@ -1,0 +1,3 @@
+import { describeBlindSpots } from './blind-spots.ts';
+
+describeBlindSpots(1);
