@@ -12,15 +12,6 @@ import { api, id, open, seven, url, waitFor } from './pulls-scene.ts';
 
 afterEach(() => void vi.useRealTimers());
 
-/** A queue that was closed tells nobody anything. Timers of other files, which share the process, may be there. */
-async function expectNothingLater({ told }: { told: readonly unknown[] }, events: readonly unknown[]): Promise<void> {
-  const before = [told.length, events.length];
-  vi.advanceTimersByTime(3_600_000);
-  await setImmediate();
-  await setImmediate();
-  expect([told.length, events.length]).toEqual(before);
-}
-
 describe('pull requests', () => {
   test('a mistake in stele.yaml is reported at its line, and what follows from an entry names its place', async () => {
     const { source, sync, hook, checked, host } = await open();
@@ -274,7 +265,21 @@ describe('telling hosts', () => {
     }
     await expect.poll(() => host.told).toMatchObject([{ name: 'stele @acme/apis/pay', state: 'success' }]);
     await queue.close();
-    await expectNothingLater(host, events);
+  });
+
+  test('a queue that was closed tells a host nothing that was due later', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { source, sync, host, queue, pass, events } = await open();
+    host.failures = 1;
+    source.push(url, { 'pay.yaml': api('1.0.0') });
+    await sync();
+    await expect.poll(() => events.map(({ event }) => event)).toContain('checks not reported');
+    await setImmediate();
+    await queue.close();
+    pass(3_600_000);
+    vi.advanceTimersByTime(3_600_000);
+    for (let turns = 0; turns < 20; turns++) await setImmediate();
+    expect(host.told).toEqual([]);
   });
 
   test('a pull request whose repository did not answer is looked at again soon', async () => {
@@ -291,7 +296,6 @@ describe('telling hosts', () => {
     vi.advanceTimersByTime(10_000);
     await expect.poll(() => host.told.at(-1)).toMatchObject({ state: 'success' });
     await queue.close();
-    await expectNothingLater(host, events);
   });
 
   test('a report to a host that does not answer is sent later, once, by whichever process comes first', async () => {
