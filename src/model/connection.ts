@@ -215,7 +215,7 @@ export interface Repository {
    */
   retry?: Retry | null;
   syncedAt: string | null;
-  /** By path. */
+  /** As of `documentsByPath`. */
   documents: Record<string, DocumentState>;
   /** By coordinate: what it published from a file that it publishes as something else now. Absent: nothing. */
   left?: Record<string, DocumentState>;
@@ -231,9 +231,28 @@ export interface Repository {
 export const staysVisible =
   'The repository was made private on its host. What is published from it keeps its visibility here: change it if it must be private, too.';
 
-/** The last sync's result for the document at this path, or null. */
-export function documentAt(repository: Repository, path: string): DocumentState | null {
-  return Object.hasOwn(repository.documents, path) ? repository.documents[path]! : null;
+/** The last sync's result for the document at this path, or null. Where two resources have it: of this one, else of the first. */
+export function documentAt(
+  { documents }: Pick<Repository, 'documents'>,
+  path: string,
+  resource = '',
+): DocumentState | null {
+  return (
+    [`${path}#${resource}`, path].flatMap((key) => (Object.hasOwn(documents, key) ? documents[key]! : []))[0] ?? null
+  );
+}
+
+/** Results by path. A second resource of one path has `path#@org/type/slug`; the first is the one that had it before. */
+export function documentsByPath(
+  before: Repository,
+  results: readonly { path: string; state: DocumentState }[],
+): Record<string, DocumentState> {
+  const firsts = new Map(results.toReversed().map(({ path, state }) => [path, state.resource]));
+  for (const { path, state } of results)
+    if (documentAt(before, path)?.resource === state.resource) firsts.set(path, state.resource);
+  return Object.fromEntries(
+    results.map(({ path, state }) => [firsts.get(path) === state.resource ? path : `${path}#${state.resource}`, state]),
+  );
 }
 
 /**
@@ -243,7 +262,7 @@ export function documentAt(repository: Repository, path: string): DocumentState 
 export function documentOf(repository: Repository, resource: string, path: string): DocumentState | null {
   const isOwn = (each: DocumentState | null) => each?.resource === resource;
   const isLive = (each: DocumentState | null) => isOwn(each) && each!.outcome !== 'detached';
-  const here = documentAt(repository, path);
+  const here = documentAt(repository, path, resource);
   const states = Object.values(repository.documents);
   const live = isLive(here) ? here : states.find(isLive);
   return live ?? (isOwn(here) ? here : states.find(isOwn)) ?? repository.left?.[resource] ?? null;

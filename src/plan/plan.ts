@@ -112,7 +112,8 @@ export async function planAll(reading: Reading, moves: Moves = new Map()): Promi
   for (const resource of connected) {
     const { connection } = resource;
     const key = nameOf(resource);
-    const recorded = documentAt(repository, connection.path) ?? (connection.found ? (states.get(key) ?? null) : null);
+    const recorded =
+      documentAt(repository, connection.path, key) ?? (connection.found ? (states.get(key) ?? null) : null);
     // A published file that is missing is detached. It is not rejected.
     const isGone =
       !present.has(fileOf(connection)) &&
@@ -159,7 +160,8 @@ export async function planAll(reading: Reading, moves: Moves = new Map()): Promi
 async function filesOf(registry: Registry, repository: Repository, resource: Connected): Promise<string[]> {
   const { connection, latest } = resource;
   const file = fileOf(connection);
-  if (connection.tags === null && documentAt(repository, connection.path)?.label === latest) return [file];
+  if (connection.tags === null && documentAt(repository, connection.path, nameOf(resource))?.label === latest)
+    return [file];
   const configs = await Promise.all(newestVersions(resource).map((version) => readConfigOf(registry, version)));
   const name = repositoryName(connection.repository);
   const published = configs.flatMap(({ provenance }) => (provenance.repository === name ? [provenance.path] : []));
@@ -221,7 +223,7 @@ export function detachedDocuments(
 ): Detached {
   if (isRefused) return { documents, left, results: [] };
   const names = new Map(planned.map(({ path, coordinate }) => [path, formatCoordinate(coordinate)]));
-  const published = new Set(names.values());
+  const published = new Set(planned.map(({ coordinate }) => formatCoordinate(coordinate)));
   const detached: Detached = {
     documents: {},
     left: Object.fromEntries(Object.entries(left).filter(([resource]) => !published.has(resource))),

@@ -265,7 +265,7 @@ async function isTouched(
   if (changed.has(fileOf(document)) || (document.version.from === 'file' && changed.has(document.version.path)))
     return 'yes';
   if (target !== null && !target.plan.planned.some((each) => isSamePlan(each, document))) return 'yes';
-  const recorded = documentAt(standing, document.path);
+  const recorded = documentAt(standing, document.path, formatCoordinate(document.coordinate));
   // A document that the target branch has and no sync has read is the business of that sync, unless
   // the request changes a file that it refers to.
   if (recorded?.resource !== formatCoordinate(document.coordinate)) return isSynced ? 'yes' : 'maybe';

@@ -159,7 +159,8 @@ async function followFor(
 ): Promise<void> {
   const [name, { org }] = [formatCoordinate(of), of];
   const { repository: url, branch, credential = null } = connection;
-  const recorded = (repository: Repository) => ('path' in connection ? documentAt(repository, connection.path) : null);
+  const recorded = (repository: Repository) =>
+    'path' in connection ? documentAt(repository, connection.path, name) : null;
   const sealed = hookSecret && sealSecret(registry, hookSecret);
   await registry.refs.update<Repository>(repositoryRef(org, repositoryId(url, branch)), (newest) => {
     const current = newest?.value.renamed === undefined ? newest : null;

@@ -50,7 +50,7 @@ export async function syncDocument(
   const { path, coordinate } = document;
   const name = formatCoordinate(coordinate);
   await describeResource(syncing, document);
-  const recorded = documentAt(repository, path);
+  const recorded = documentAt(repository, path, name);
   if (recorded !== null && recorded.resource === name && (await isUnchanged(registry, recorded, document, blobs))) {
     return { path, state: recorded, result: null };
   }

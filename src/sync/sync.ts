@@ -7,6 +7,7 @@ import { approvalsRef, type Held } from '../model/approval.ts';
 import { findResource } from '../registry/lives.ts';
 import {
   documentOf,
+  documentsByPath,
   isInStep,
   isRejected,
   isUnpublished,
@@ -72,7 +73,7 @@ async function syncBranch(syncing: Syncing, commit: string): Promise<Progress> {
   // When `stele.yaml` is invalid, no document is read. Recording that stops every later sync from
   // trying again.
   const held = isRefused ? await Array.fromAsync(outdatedDocuments(registry, repository)) : [];
-  const states = Object.fromEntries([...held, ...synced.map(({ path, state }) => [path, state] as const)]);
+  const states = { ...Object.fromEntries(held), ...documentsByPath(repository, synced) };
   const at = registry.now().toISOString();
   const documents = dated(repository, { ...detached.documents, ...states }, at);
   const left = Object.fromEntries(

@@ -821,9 +821,10 @@ describe('following a repository', () => {
     const { documents } = await sync();
     const ended = ['@acme/apis/a', '@acme/apis/hand'];
     const detached = documents.filter(({ outcome }) => outcome === 'detached');
-    expect(detached.map(({ resource, path }) => [resource, path]).sort()).toEqual(
-      ended.map((name) => [name, 'a.yaml']),
-    );
+    expect(detached.map(({ resource, path }) => [resource, path]).sort()).toEqual([
+      [ended[0], 'a.yaml'],
+      [ended[1], `a.yaml#${ended[1]}`],
+    ]);
     const logged = events.filter(({ fields }) => fields['outcome'] === 'detached');
     expect(logged.map(({ fields }) => fields['resource']).sort()).toEqual(ended);
     for (const slug of ['a', 'hand']) {
@@ -839,6 +840,38 @@ describe('following a repository', () => {
     source.push(url, { 'a.yaml': api('A', '1.1.0'), ...settings });
     const names = (await sync()).documents.filter(({ label }) => label === '1.1.0').map(({ resource }) => resource);
     expect(names).toEqual(expect.arrayContaining(ended));
+  });
+
+  test('of two resources of a file, each says how its own sync went', async () => {
+    const { source, sync, registry } = await connected({ sync: { hosts: ['git.test'] } });
+    const settings = { 'stele.yaml': 'resources: [{path: a.yaml, slug: a}]' };
+    source.push(url, { 'a.yaml': api('A', '1.0.0'), ...settings });
+    const author = { actor: 'operator:test', origin: null };
+    const hand = { org: 'acme', type: 'apis', slug: 'hand' } as const;
+    await createResource(registry, hand, { name: 'Hand' }, author);
+    const given = { repository: url, branch: null, path: 'a.yaml', tags: null, credential: null } as const;
+    await connectRecord(registry, hand, { ...given, onConflict: 'reject' }, author);
+    const stateOf = async (slug: string) => {
+      const resource = (await findResource(registry, { org: 'acme', type: 'apis', slug }))!;
+      const read = await readConnection(registry, { ...resource, connection: resource.connection! });
+      return connectionState(read.repository!.value, read.document).state;
+    };
+    await sync();
+    expect([await stateOf('a'), await stateOf('hand')]).toEqual(['synced', 'synced']);
+    source.push(url, { 'a.yaml': api('A', '1.0.0', 'x-more: 1'), ...settings });
+    expect((await sync()).documents.map(({ resource, outcome }) => `${resource} ${outcome}`).sort()).toEqual([
+      '@acme/apis/a published',
+      '@acme/apis/hand conflict',
+    ]);
+    expect([await stateOf('a'), await stateOf('hand')]).toEqual(['synced', 'failed']);
+    source.push(url, { 'a.yaml': api('A', '1.0.0', 'x-more: 1'), 'b.txt': '', ...settings });
+    expect((await sync()).documents).toEqual([]);
+    expect([await stateOf('a'), await stateOf('hand')]).toEqual(['synced', 'failed']);
+    source.push(url, { 'a.yaml': api('A', '1.1.0'), ...settings });
+    await sync();
+    expect([await stateOf('a'), await stateOf('hand')]).toEqual(['synced', 'synced']);
+    source.push(url, { 'a.yaml': api('A', '1.1.0'), 'b.txt': '', ...settings });
+    expect((await sync()).documents).toEqual([]);
   });
 
   test('what a sandbox died of is looked at again with the next commit', async () => {
