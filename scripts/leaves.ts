@@ -89,6 +89,8 @@ const usual: readonly (readonly [member: RegExp, why: string, isIt?: (document: 
   [/^type /, 'Every branch beside it has this type.', (document, keys) => isOfBranches(nodeAt(document, keys.slice(0, -1)) as Json)],
   [/^(?:type|format|readOnly|title|description|x-[^ ]+) /, 'Another part of `allOf` says it of the same place.', isSaidBeside],
   [/^\d+ "/, 'What is around the condition requires it.', (document, keys) => keys.at(-2) === 'required' && keys.at(-3) === 'then' && isRequiredAround(document, keys)],
+  [/^\d+ "/, 'Another part of `allOf` requires it.', (document, keys) => keys.at(-2) === 'required' && isSaidBeside(document, keys.slice(0, -1), [nodeAt(document, keys)])],
+  [/^\S+ \{(?:.*,)?"readOnly":true/, 'What is only read is in no request.', (document, keys) => isOnlySent(document, keys)],
   [/^(?:(?:all|any)Of \[|0 )\{"\$ref":"[^"]*"\}\]?$/, 'Of what is both in `allOf` and in `anyOf`, one is enough.', isInBoth],
   [/^required \[|^\S+ \{"type"/, 'Another part of `allOf` says the same of its members.', isSaidBeside],
   [/^(?:name |xml \{"name":"[^"]*"\}$)/, 'The root of XML is called as its component.', isNameOfRoot],
@@ -174,6 +176,15 @@ function isSecond(document: Json, keys: string[]): boolean {
   return owners.length > 0 && owners.every((before) => before.some((one) => 'example' in one));
 }
 
+/** Whether no response has the component that it belongs to. */
+function isOnlySent(document: Json, keys: string[]): boolean {
+  const name = `"#/${keys.slice(0, keys[0] === 'components' ? 3 : 2).join('/')}"`;
+  const has = (one: Json) => JSON.stringify(one).includes(name);
+  const responses = membersOf(document).flatMap(([pointer, value]) => (pointer.endsWith('/responses') ? [value as Json] : []));
+  const others = membersOf(document).filter(([pointer, value]) => /^\/(?:definitions|components\/schemas)\/[^/]+$/.test(pointer) && has(value as Json));
+  return !responses.some(has) && others.length === 0;
+} // prettier-ignore
+
 /** Whether it belongs to a parameter in a path. */
 function isInPath(document: Json, keys: string[]): boolean {
   const at = keys.lastIndexOf('parameters');
@@ -200,14 +211,18 @@ function isSaidAround(document: Json, keys: string[]): boolean {
 } // prettier-ignore
 
 /** Whether another part of the `allOf` around it, of its own, or of all that refer to it, says the same there. */
-function isSaidBeside(document: Json, keys: string[]): boolean {
-  const value = nodeAt(document, keys);
+function isSaidBeside(document: Json, keys: string[], value = nodeAt(document, keys)): boolean {
   const saysAt = (parts: readonly unknown[], path: readonly string[]) =>
     parts.some((part) => isSaidIn(document, nodeAt(follow(document, part) as Json, path.slice(0, -1)) as Json, keys.at(-1)!, value));
   const { allOf, $ref } = nodeAt(document, keys.slice(0, -1)) as Json;
   if (isSaidIn(document, { allOf, $ref }, keys.at(-1)!, value)) return true;
-  const at = keys.lastIndexOf('allOf');
-  if (at >= 0) return saysAt((nodeAt(document, keys.slice(0, at + 1)) as unknown[]).toSpliced(Number(keys[at + 1]), 1), keys.slice(at + 2));
+  const around = keys.flatMap((key, at) => (key === 'allOf' ? [at] : []));
+  const isSaidAt = (at: number) => {
+    const { allOf: parts, ...own } = nodeAt(document, keys.slice(0, at)) as { allOf: unknown[] };
+    const path = keys.slice(at + 2).filter((key, index, rest) => key !== 'allOf' && rest[index - 1] !== 'allOf');
+    return saysAt([own, ...parts.toSpliced(Number(keys[at + 1]), 1)], path);
+  };
+  if (around.length > 0) return around.some(isSaidAt);
   const component = keys.slice(0, keys[0] === 'components' ? 3 : 2);
   const isIt = (part: unknown) => (part as Json | null)?.['$ref'] === `#/${component.join('/')}`;
   const owners = membersOf(document).flatMap(([pointer, parts]) => (pointer.endsWith('/allOf') && Array.isArray(parts) && parts.some(isIt) ? [parts] : []));

@@ -1193,6 +1193,16 @@ describe('words in allOf beside a reference', () => {
   ]);
 });
 
+describe('words of a property that the schema it extends has, too', () => {
+  const rest = { components: { schemas: { Base: { properties: { type: { ...text, description: 'A' } } } } } };
+  const said = (description: string) =>
+    giving(
+      { allOf: [{ $ref: '#/components/schemas/Base' }, { properties: { type: { ...text, description } } }] },
+      rest,
+    );
+  run([['its own description', said('B'), said('C'), ['docs property-description-changed']]]);
+});
+
 describe('types that contradict each other are a slip, and what stands beside them counts', () => {
   const slip = (values: string[], more: Json = {}, type: unknown = 'object') =>
     taking({ properties: { p: { type, oneOf: [{ type: 'string', enum: values }, { type: 'null' }], ...more } } });

@@ -160,7 +160,7 @@ const excused: readonly (readonly [what: RegExp, verdict: 'none' | 'docs' | 'saf
   [/ (?:title|description|[$]comment|examples|example|externalDocs) /, 'docs', 'It is for people.'],
   [/ deprecated /, 'safe', 'Nothing ends with it; clients have time.'],
   [
-    /^(?:request|response|property|part|slip|others|items|parameter|header) xml /,
+    /^(?:request|response|property|part|subtype|slip|others|items|parameter|header) xml /,
     'docs',
     'No media type of the API is XML.',
   ],
@@ -179,7 +179,7 @@ const excused: readonly (readonly [what: RegExp, verdict: 'none' | 'docs' | 'saf
     'safe',
     'What it demands follows from the types, also where they contradict each other.',
   ],
-  [/^(?:property|part|slip) writeOnly /, 'safe', 'Requests have it as before.'],
+  [/^(?:property|part|subtype|slip) writeOnly /, 'safe', 'Requests have it as before.'],
 ];
 
 const used = new Set<string>();
@@ -225,6 +225,7 @@ export const describeBlindSpots = (every: number) =>
       'response',
       'property',
       'part',
+      'subtype',
       'slip',
       'others',
       'items',
@@ -258,8 +259,8 @@ export const describeBlindSpots = (every: number) =>
       if (place === 'parameter') return api({ parameters: [{ in: 'query', name: 'q', schema }] }, rest);
       if (place === 'header')
         return api({ responses: { 200: { description: 'So.', headers: { H: { required: true, schema } } } } }, rest);
-      if (place === 'part') {
-        // Beside a component that has texts of its own.
+      if (place === 'part' || place === 'subtype') {
+        // Beside a component that has texts of its own, or a property with them.
         const Said = {
           title: 'S',
           description: 'S',
@@ -268,8 +269,11 @@ export const describeBlindSpots = (every: number) =>
           examples: ['s'],
           externalDocs: { url: 'https://s.example' },
         };
-        const part = { allOf: [{ $ref: '#/components/schemas/Said' }, schema] };
-        return taking({ type: 'object', properties: { p: part } }, { openapi: version, components: { schemas: { Said, ...schemas } } }); // prettier-ignore
+        const of = (p: Json) => ({ type: 'object', properties: { p } });
+        const beside = (part: Json) => ({ allOf: [{ $ref: '#/components/schemas/Said' }, part] });
+        const more = (base: Json) => ({ openapi: version, components: { schemas: { Said: base, ...schemas } } });
+        if (place === 'subtype') return taking(beside(of(schema)), more(of({ ...Said, deprecated: false })));
+        return taking(of(beside(schema)), more(Said));
       }
       if (place === 'slip') {
         const both = [...((schema['allOf'] as unknown[] | undefined) ?? []), { type: 'boolean' }, { type: 'integer' }];

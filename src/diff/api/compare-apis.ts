@@ -47,8 +47,9 @@ function compareHeads(walk: Walk, root: Unit): void {
     before: placeAt(before, ['info']) ?? rootOf(before),
     after: placeAt(after, ['info']) ?? rootOf(after),
   };
-  // Not `version`: it differs in nearly every version, and its label says so.
-  const keys = ['title', 'summary', 'description', 'termsOfService', 'contact', 'license'];
+  const members = [infos.before, infos.after].flatMap(({ value }) => Object.keys(objectOf(value)));
+  // `version` differs in nearly every version, and its label says so.
+  const keys = members.filter((key) => key !== 'version' && !key.startsWith('x-'));
   reportTexts(walk, root, infos, { subject: 'The API', role: 'info', keys });
   const roots = { before: rootOf(before), after: rootOf(after) };
   reportTexts(walk, root, roots, { subject: 'The document', role: 'document', keys: ['externalDocs'] });

@@ -347,8 +347,10 @@ function compareSunset({ walk, ...pair }: Pair, stated: ReturnType<typeof asStat
  * What a schema says itself, in several parts of `allOf`; else what the first schema says that it refers to. Both count
  * where it adds only words to that.
  */
-function textsOf({ flat: { parts }, pointer }: Pair['before'], keyword: string): readonly Located<unknown>[] {
-  const isOwn = (one: { pointer: string }) => one.pointer === pointer || one.pointer.startsWith(`${pointer}/`);
+function textsOf({ flat: { parts }, pointer, schema }: Pair['before'], keyword: string): readonly Located<unknown>[] {
+  const places = [pointer, ...schema.map((place) => place.pointer)];
+  const isOwn = (one: { pointer: string }) =>
+    places.some((place) => one.pointer === place || one.pointer.startsWith(`${place}/`));
   const { own = [], others = [] } = Object.groupBy(statedIn(parts, keyword), (one) => (isOwn(one) ? 'own' : 'others'));
   const isBeside = (key: string) => isText(key) || key === 'allOf' || key === '$ref';
   const isPlain = !parts.some((part) => isOwn(part) && !Object.keys(part.value).every(isBeside));
@@ -370,8 +372,10 @@ function asStated(pair: Pair, before: Located<unknown> | null, after: Located<un
 }
 
 function compareDeprecated(pair: Pair): void {
-  const [before, after] = [pair.before.first('deprecated'), pair.after.first('deprecated')];
-  const [was, is] = [before?.value === true, after?.value === true];
+  // One part that says so is enough (JSON Schema 2020-12, Validation, 9.3).
+  const trueIn = ({ flat }: SchemaView) => statedIn(flat.parts, 'deprecated').find(({ value }) => value === true);
+  const [before, after] = [trueIn(pair.before), trueIn(pair.after)];
+  const [was, is] = [before !== undefined, after !== undefined];
   if (was === is) return;
   const details = { before: String(was), after: String(is), at: placesOf(pair, before, after), isSideless: true };
   report(pair, 'safe', is ? 'deprecated' : 'reactivated', `is ${is ? '' : 'no longer '}deprecated`, details);
