@@ -58,6 +58,7 @@ const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document
   [/\/(?:maximum|minimum)$/, 'No multiple is between the two.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['multipleOf'] !== undefined],
   [/^\/paths\/[^/]+\/parameters\/\d+(?:\/|$)/, 'Every operation has its own parameter of this name.', isReplaced],
   [/\/items\/collectionFormat$/, 'Only lists are written as lists.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['type'] !== 'array'],
+  [/\/items(?:\/.*)?$/, 'Only lists have items.', (document, keys) => isOfAnother(document, keys, 'items', 'array')],
   [/./, 'What is only written is in no response, and what is only read in no request.', isOneWay],
   [/\/m(?:ax|in)Length$/, 'The values that are listed keep it, and only texts have a length.', (document, keys) => { const { enum: values, type = 'string' } = nodeAt(document, keys.slice(0, -1)) as Json; return values !== undefined || type !== 'string'; }],
   [/\/(?:format|readOnly|type|description)$/, 'Another part of `allOf` says it of the same place.', isSaidBeside],
@@ -66,7 +67,7 @@ const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document
   [/\/responses\/.*\/readOnly$/, 'What is read may be read.'],
   [/\/parameters\/[^/]+(?:\/|$)/, 'What a document says of these headers is ignored.', isIgnored],
   [/\/nullable$/, 'Since 3.1 it says nothing, and before where no type is said.', ({ openapi, ...document }, keys) => /^3\.[12]/.test(String(openapi)) || !('type' in (nodeAt(document as Json, keys.slice(0, -1)) as Json))],
-  [/\/properties(?:\/.*)?$/, 'Only objects have members.', isOfNoObject],
+  [/\/properties(?:\/.*)?$/, 'Only objects have members.', (document, keys) => isOfAnother(document, keys, 'properties', 'object')],
   [/\/uniqueItems$/, 'Only lists have items.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['type'] !== 'array'],
   [/\/type$/, 'Where all listed values are of another type, it is a slip.', (document, keys) => ['enum', 'const'].some((key) => key in (nodeAt(document, keys.slice(0, -1)) as Json))],
   [/\/required$/, 'What stands in a path is always sent.', isInPath],
@@ -92,6 +93,7 @@ const usual: readonly (readonly [member: RegExp, why: string, isIt?: (document: 
   [/^\d+ "/, 'Another part of `allOf` requires it.', (document, keys) => keys.at(-2) === 'required' && isSaidBeside(document, keys.slice(0, -1), [nodeAt(document, keys)])],
   [/^\S+ \{(?:.*,)?"readOnly":true/, 'What is only read is in no request.', (document, keys) => isOnlySent(document, keys)],
   [/^(?:(?:all|any)Of \[|0 )\{"\$ref":"[^"]*"\}\]?$/, 'Of what is both in `allOf` and in `anyOf`, one is enough.', isInBoth],
+  [/^description /, 'Every reference to it says the same.', isSaidByAll],
   [/^required \[|^\S+ \{"type"/, 'Another part of `allOf` says the same of its members.', isSaidBeside],
   [/^(?:name |xml \{"name":"[^"]*"\}$)/, 'The root of XML is called as its component.', isNameOfRoot],
   [/^(?:type "string"|required true)/, 'What stands in a path is a text, and is always sent.', isInPath],
@@ -110,13 +112,10 @@ const usual: readonly (readonly [member: RegExp, why: string, isIt?: (document: 
   [/^parameters \[/, 'Every operation has its own, or the path has the same.', (document, keys) => keys.length < 5 && (nodeAt(document, keys) as unknown[]).every((_, at) => (keys.length === 3 ? isReplaced : isSaidTwice)(document, [...keys, String(at)]))],
 ]; // prettier-ignore
 
-/** Whether a schema around it is of texts, numbers, booleans or lists. */
-function isOfNoObject(document: Json, keys: string[]): boolean {
-  return keys.some(
-    (key, at) =>
-      key === 'properties' &&
-      !['object', undefined].includes((nodeAt(document, keys.slice(0, at)) as Json)['type'] as string),
-  );
+/** Whether a schema around it has a keyword that counts for another type than its own. */
+function isOfAnother(document: Json, keys: string[], keyword: string, type: string): boolean {
+  const typeAt = (at: number) => (nodeAt(document, keys.slice(0, at)) as Json)['type'];
+  return keys.some((key, at) => key === keyword && typeof typeAt(at) === 'string' && typeAt(at) !== type);
 }
 
 /** Whether a reference leads to what the schema beside it says itself, or to both booleans. */
@@ -175,6 +174,13 @@ function isSecond(document: Json, keys: string[]): boolean {
   });
   return owners.length > 0 && owners.every((before) => before.some((one) => 'example' in one));
 }
+
+/** Whether everything that refers to its component says the same beside that. */
+function isSaidByAll(document: Json, keys: string[]): boolean {
+  const reference = `#/${keys.slice(0, -1).join('/')}`;
+  const users = membersOf(document).flatMap(([, value]) => ((value as Json | null)?.['$ref'] === reference ? [value as Json] : []));
+  return users.length > 0 && users.every((one) => one[keys.at(-1)!] === nodeAt(document, keys));
+} // prettier-ignore
 
 /** Whether no response has the component that it belongs to. */
 function isOnlySent(document: Json, keys: string[]): boolean {
