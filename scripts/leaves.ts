@@ -95,7 +95,7 @@ const usual: readonly (readonly [member: RegExp, why: string, isIt?: (document: 
   [/^(?:(?:all|any)Of \[|0 )\{"\$ref":"[^"]*"\}\]?$/, 'Of what is both in `allOf` and in `anyOf`, one is enough.', isInBoth],
   [/^description /, 'Every reference to it says the same.', isSaidByAll],
   [/^required \[|^\S+ \{"type"/, 'Another part of `allOf` says the same of its members.', isSaidBeside],
-  [/^(?:name |xml \{"name":"[^"]*"\}$)/, 'The root of XML is called as its component.', isNameOfRoot],
+  [/^(?:name |xml \{"name":"[^"]*"\}$)/, 'The root of XML is called as its component, and a member as its property.', isNameOfRoot],
   [/^(?:type "string"|required true)/, 'What stands in a path is a text, and is always sent.', isInPath],
   [/^format "int64"$/, 'Its limits are narrower.', (document, keys) => ['minimum', 'maximum'].every((key) => key in (nodeAt(document, keys.slice(0, -1)) as Json))],
   [/^\$ref /, 'It says no more than what stands beside it.', isBeside],
@@ -235,11 +235,11 @@ function isSaidBeside(document: Json, keys: string[], value = nodeAt(document, k
   return owners.length > 0 && owners.every((parts) => saysAt(parts.filter((part) => !isIt(part)), keys.slice(component.length)));
 } // prettier-ignore
 
-/** Whether the root of this schema would have the same name without it. */
+/** Whether the root of this schema, or a property, would have the same name without it. */
 function isNameOfRoot(document: Json, keys: string[]): boolean {
   const at = keys.lastIndexOf('xml');
   const { name } = (at < 0 ? {} : nodeAt(document, keys.slice(0, at + 1))) as Json;
-  return name !== undefined && keys[at - 1] === name && at <= 3;
+  return name !== undefined && keys[at - 1] === name && (at <= 3 || keys[at - 2] === 'properties');
 }
 
 /** Whether a schema, or a part of its `allOf`, however deep, says this. Of what is required: the same and more. */

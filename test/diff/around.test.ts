@@ -388,6 +388,12 @@ describe('media types', () => {
       ['breaking response-body-media-type-removed', 'safe response-body-media-type-added'],
     ],
     [
+      'another charset is another type, and UTF-8 is what is usual',
+      of({ 'application/json': object }),
+      of({ 'application/json;charset=utf-16': object }),
+      ['breaking response-body-media-type-removed', 'safe response-body-media-type-added'],
+    ],
+    [
       'each parameter has its own schema',
       of({ 'application/json;v=1': object, 'application/json;v=2': list }),
       of({ 'application/json;v=2': list, 'application/json;v=1': { ...object, minProperties: 1 } }),
@@ -1201,6 +1207,22 @@ describe('words of a property that the schema it extends has, too', () => {
       rest,
     );
   run([['its own description', said('B'), said('C'), ['docs property-description-changed']]]);
+});
+
+describe('a schema that no operation uses and that extends one of theirs', () => {
+  const Base = { properties: { id: text } };
+  const extended = (type: string, more: Json = {}) => {
+    const Sub = { allOf: [{ $ref: '#/components/schemas/Base' }], properties: { a: { type } } };
+    return giving(
+      { $ref: '#/components/schemas/Base' },
+      { components: { schemas: { Base: { ...Base, ...more }, Sub } } },
+    );
+  };
+  const told = { discriminator: { propertyName: 'id' } };
+  run([
+    ['is told', extended('string'), extended('integer'), ['risky property-type-changed']],
+    ['breaks where a discriminator reaches it', extended('string', told), extended('integer', told), ['breaking response-property-type-changed']], // prettier-ignore
+  ]);
 });
 
 describe('types that contradict each other are a slip, and what stands beside them counts', () => {

@@ -160,7 +160,7 @@ const excused: readonly (readonly [what: RegExp, verdict: 'none' | 'docs' | 'saf
   [/ (?:title|description|[$]comment|examples|example|externalDocs) /, 'docs', 'It is for people.'],
   [/ deprecated /, 'safe', 'Nothing ends with it; clients have time.'],
   [
-    /^(?:request|response|property|part|subtype|slip|others|items|parameter|header) xml /,
+    /^(?:request|response|property|part|subtype|unused|slip|others|items|parameter|header) xml /,
     'docs',
     'No media type of the API is XML.',
   ],
@@ -168,7 +168,7 @@ const excused: readonly (readonly [what: RegExp, verdict: 'none' | 'docs' | 'saf
   [/^response default /, 'safe', 'In an answer, a default only says what its reader may assume.'],
   [/^header default /, 'safe', 'In an answer, a default only says what its reader may assume.'],
   [
-    /^(?:request|response|others|items|parameter|header|json-schema) (?:readOnly|writeOnly) /,
+    /^(?:request|response|unused|others|items|parameter|header|json-schema) (?:readOnly|writeOnly) /,
     'none',
     'It is said of properties.',
   ],
@@ -226,6 +226,7 @@ export const describeBlindSpots = (every: number) =>
       'property',
       'part',
       'subtype',
+      'unused',
       'slip',
       'others',
       'items',
@@ -259,7 +260,7 @@ export const describeBlindSpots = (every: number) =>
       if (place === 'parameter') return api({ parameters: [{ in: 'query', name: 'q', schema }] }, rest);
       if (place === 'header')
         return api({ responses: { 200: { description: 'So.', headers: { H: { required: true, schema } } } } }, rest);
-      if (place === 'part' || place === 'subtype') {
+      if (place === 'part' || place === 'subtype' || place === 'unused') {
         // Beside a component that has texts of its own, or a property with them.
         const Said = {
           title: 'S',
@@ -272,6 +273,7 @@ export const describeBlindSpots = (every: number) =>
         const of = (p: Json) => ({ type: 'object', properties: { p } });
         const beside = (part: Json) => ({ allOf: [{ $ref: '#/components/schemas/Said' }, part] });
         const more = (base: Json) => ({ openapi: version, components: { schemas: { Said: base, ...schemas } } });
+        if (place === 'unused') return giving({ $ref: '#/components/schemas/Said' }, { openapi: version, components: { schemas: { Said: { minLength: 0 }, Sub: beside(schema), ...schemas } } }); // prettier-ignore
         if (place === 'subtype') return taking(beside(of(schema)), more(of({ ...Said, deprecated: false })));
         return taking(of(beside(schema)), more(Said));
       }

@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../model/json.ts';
 import { holdsOf } from '../../model/openapi-shape.ts';
 import { compareSchemas } from '../schema/compare-schemas.ts';
+import { meantBy } from '../schema/match-branches.ts';
+import { viewOf } from '../schema/read-schema.ts';
 import { childrenOf, memberOf, membersOf, placeAt, rootOf, targetOf, type Place, type Side } from '../side.ts';
 import { quote, type Pointers } from '../report.ts';
 import { createUnit, factsBelow, referencesAt, type Fact, type Unit, type Walk } from '../walk.ts';
@@ -95,7 +97,8 @@ function pointersUsed({ spend }: Walk, side: Side): Set<string> {
       pointers.add(pointer);
       isRead ||= read.has(pointer);
     }
-    for (const { pointer } of childrenOf(side, target)) references.add(`#${pointer}`);
+    const view = childrenOf(side, target).length > 0 ? viewOf(side, [target]) : null;
+    for (const { pointer } of view?.first('discriminator') ? meantBy(view) : []) references.add(`#${pointer}`);
     // What it stands in was read with all of its references.
     if (isRead) continue;
     read.add(target.pointer);

@@ -154,10 +154,11 @@ function describing(type: string, types: Types): string | null {
   return wider.sort((a, b) => Number(b === essence) - Number(a === essence) || b.length - a.length)[0] ?? null;
 }
 
-/** Whether a media type is another one, with parameters or not, or in a range such as `image/*`. */
+/** Whether a media type is another one, with parameters (but another charset) or not, or in a range such as `image/*`. */
 export function isWithinType(type: string, range: string): boolean {
   const [essence = ''] = type.split(';');
-  if (range === type || range === essence) return true;
+  if (range === type) return true;
+  if (range === essence) return !type.includes(';charset=');
   const [start = '', end] = range === '*' ? ['', ''] : range.replace('*/*', '*').split('*');
   return end !== undefined && !range.includes(';') && essence.startsWith(start) && essence.endsWith(end);
 }

@@ -28,9 +28,9 @@ export function compareValues(pair: Pair): void {
   const at = placesOf(pair, before.values, after.values);
   const details = { before: old && listed(whole(before, old)), after: current && listed(whole(after, current)), at };
   if (old === null)
-    return report(pair, 'narrows', 'became-enum', `allows only ${details.after}; it allowed any value`, details);
+    return report(pair, 'narrows', 'became-enum', `allows only ${details.after}; it listed no values`, details);
   if (current === null)
-    return report(pair, 'widens', 'enum-removed', `allows any value; it allowed only ${details.before}`, details);
+    return report(pair, 'widens', 'enum-removed', `no longer lists values; it allowed only ${details.before}`, details);
   // Where no value is left, readers know none of them.
   const added = old.isDisjointFrom(current) ? 'widens' : widensValues(pair);
   reportLists(pair, 'enum-value', [old, current], at, {
@@ -102,7 +102,7 @@ function compareExtensible(pair: Pair): void {
   const [old, current] = [setOf(before), setOf(after)];
   const at = placesOf(pair, before, after);
   if (before === null && after !== null)
-    return report(pair, 'narrows', 'extensible-enum-set', `allows ${listed([...current])}, and others later; it allowed any value`, { at }); // prettier-ignore
+    return report(pair, 'narrows', 'extensible-enum-set', `allows ${listed([...current])}, and others later; it listed no values`, { at }); // prettier-ignore
   if (before !== null && after === null)
     return report(pair, 'safe', 'extensible-enum-unset', `no longer lists values; it listed ${listed([...old])}`, {
       at,
