@@ -1199,6 +1199,15 @@ describe('words in allOf beside a reference', () => {
   ]);
 });
 
+test('words of each component that allOf joins count', () => {
+  const joined = (description: string) =>
+    giving(
+      { allOf: [{ $ref: '#/components/schemas/One' }, { $ref: '#/components/schemas/Other' }] },
+      { components: { schemas: { One: { description: 'A' }, Other: { description } } } },
+    );
+  expect(toldOf(compare(joined('B'), joined('C')))).toEqual(['docs body-description-changed']);
+});
+
 describe('words of a property that the schema it extends has, too', () => {
   const rest = { components: { schemas: { Base: { properties: { type: { ...text, description: 'A' } } } } } };
   const said = (description: string) =>

@@ -255,9 +255,9 @@ describe('a comparison', () => {
           },
         },
       });
-    for (const of of [webhook, callback]) {
-      expect(only(compare(of({ type: 'string' }), of({ type: 'string', maxLength: 5 }))).verdict).toBe('safe');
-      expect(only(compare(of({ type: 'string', maxLength: 5 }), of({ type: 'string' }))).verdict).toBe('breaking');
+    for (const sent of [webhook, callback]) {
+      expect(only(compare(sent({ type: 'string' }), sent({ type: 'string', maxLength: 5 }))).verdict).toBe('safe');
+      expect(only(compare(sent({ type: 'string', maxLength: 5 }), sent({ type: 'string' }))).verdict).toBe('breaking');
     }
   });
 

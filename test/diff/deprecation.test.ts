@@ -50,8 +50,8 @@ test('parameters and properties are judged as operations are', () => {
   ]);
   const object = (properties: object) => ({ type: 'object', additionalProperties: false, properties });
   const a = { type: 'string', ...past };
-  for (const of of [taking, giving])
-    expect(only(compare(of(object({ a })), of(object({})), 'openapi', later)).verdict).toBe('safe');
+  for (const to of [taking, giving])
+    expect(only(compare(to(object({ a })), to(object({})), 'openapi', later)).verdict).toBe('safe');
   expect(
     only(compare(taking(object({ a })), taking(object({})), 'openapi', rules('2026-02-01T00:00:00Z'))).verdict,
   ).toBe('breaking');

@@ -61,8 +61,8 @@ test.each([
   else if (text === 'flip') await writeFile(keyFile(), (sound.startsWith('A') ? 'B' : 'A') + sound.slice(1));
   else await writeFile(keyFile(), text);
   try {
-    for (const of of [bucket, copy]) {
-      const registry = openHere(of);
+    for (const place of [bucket, copy]) {
+      const registry = openHere(place);
       const { damages, lostKey } = await fsck(registry);
       expect(lostKey !== null).toBe(isLost);
       expect(damages.map(({ key }) => key)).toEqual(fault.map(() => '.log-key'));

@@ -343,10 +343,7 @@ function compareSunset({ walk, ...pair }: Pair, stated: ReturnType<typeof asStat
   report({ walk, ...pair }, judged.verdict, `sunset-${judged.name}`, judged.says, { ...stated, isSideless: true });
 }
 
-/**
- * What a schema says itself, in several parts of `allOf`; else what the first schema says that it refers to. Both count
- * where it adds only words to that.
- */
+/** What a schema says itself, in several parts of `allOf`, or adds as words alone to what it refers to; else what that says. */
 function textsOf({ flat: { parts }, pointer, schema }: Pair['before'], keyword: string): readonly Located<unknown>[] {
   const places = [pointer, ...schema.map((place) => place.pointer)];
   const isOwn = (one: { pointer: string }) =>
@@ -354,7 +351,7 @@ function textsOf({ flat: { parts }, pointer, schema }: Pair['before'], keyword: 
   const { own = [], others = [] } = Object.groupBy(statedIn(parts, keyword), (one) => (isOwn(one) ? 'own' : 'others'));
   const isBeside = (key: string) => isText(key) || key === 'allOf' || key === '$ref';
   const isPlain = !parts.some((part) => isOwn(part) && !Object.keys(part.value).every(isBeside));
-  return own.length === 0 || isPlain ? [...own, ...others.slice(0, 1)] : own;
+  return own.length === 0 || isPlain ? [...own, ...others] : own;
 }
 
 /** The first of the values that no other list has. Null: there is none. */
