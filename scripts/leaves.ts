@@ -285,7 +285,7 @@ function isBesideReference(document: Json, keys: string[]): boolean {
 
 function operationsOf(item: Json): Json[] {
   const methods = /^(?:get|put|post|delete|options|head|patch|trace|query|additionalOperations)$/;
-  return Object.entries(item).flatMap(([key, one]) => (methods.test(key) ? [one as Json] : []));
+  return Object.entries(item ?? {}).flatMap(([key, one]) => (methods.test(key) ? [one as Json] : []));
 }
 
 function isReplaced(document: Json, keys: string[]): boolean {
