@@ -46,7 +46,7 @@ const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document
   [/^\/(?:components\/securitySchemes|securityDefinitions)(?:\/|$)/, 'It may be needed by nothing.'],
   [/\/\$(?:id|anchor|dynamicAnchor)$|^\/id$/, 'What refers to it is compared.'],
   [/./, 'What stands beside a reference does not count; since 3.1, in a schema it does, and a description elsewhere.', isBesideReference],
-  [/^\/servers(?:\/|$)/, 'Every path has servers of its own.', ({ paths }) => Object.values(paths as Json).every((item) => (item as Json)['servers'] !== undefined || operationsOf(item as Json).length === 0)],
+  [/^\/servers(?:\/|$)/, 'Every path has servers of its own.', ({ paths }) => Object.values(paths as Json).every((item) => item === null || (item as Json)['servers'] !== undefined || operationsOf(item as Json).length === 0)],
   [/\/type$/, 'Another branch allows all numbers.', (document, keys) => nodeAt(document, keys) === 'integer' && Array.isArray(nodeAt(document, keys.slice(0, -2))) && (nodeAt(document, keys.slice(0, -2)) as Json[]).some((one) => one['type'] === 'number')],
   [/\/nullable$/, 'JSON Schema does not know it.', isSchema],
   [/\/type\/\d+$/, 'The values that are listed say it.', (document, keys) => 'enum' in (nodeAt(document, keys.slice(0, -2)) as Json)],

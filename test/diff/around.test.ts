@@ -388,6 +388,12 @@ describe('media types', () => {
       ['breaking response-body-media-type-removed', 'safe response-body-media-type-added'],
     ],
     [
+      'one type in two ways of writing',
+      of({ 'application/json; charset=utf-8': object, 'application/json': list }),
+      of({ 'application/JSON': object, 'APPLICATION/JSON;charset=UTF-8': list }),
+      [],
+    ],
+    [
       'another charset is another type, and UTF-8 is what is usual',
       of({ 'application/json': object }),
       of({ 'application/json;charset=utf-16': object }),
@@ -1216,6 +1222,16 @@ describe('words of a property that the schema it extends has, too', () => {
       rest,
     );
   run([['its own description', said('B'), said('C'), ['docs property-description-changed']]]);
+});
+
+test('a schema of which operations use only a part counts for what else it has', () => {
+  const used = (type: string, part = 'string') =>
+    giving(
+      { $ref: '#/components/schemas/Pet/properties/name' },
+      { components: { schemas: { Pet: { properties: { name: { type: part }, age: { type } } } } } },
+    );
+  expect(toldOf(compare(used('string'), used('integer')))).toEqual(['risky property-type-changed']);
+  expect(toldOf(compare(used('string'), used('string', 'integer')))).toEqual(['breaking response-property-type-changed']);
 });
 
 describe('a schema that no operation uses and that extends one of theirs', () => {

@@ -52,8 +52,8 @@ export function compareComponents(walk: Walk, root: Unit): () => Fact[] {
   }
   // What they share with operations is told there.
   const isOfUsed = ({ before, after }: Pointers) => {
-    const [was, now] = [before, after].map((at) => /^(?:\/components)?\/[^/]+\/[^/]+/.exec(at ?? '')?.[0] ?? null);
-    return was === now && (used[0]!(was!) || used[1]!(now!));
+    const [was, now] = [before, after].map((at) => /^(?:\/components)?\/[^/]+\/[^/]+/.exec(at ?? '')?.[0]);
+    return was === now && (isReached(before, used[0]!) || isReached(after, used[1]!));
   };
   return () =>
     factsBelow(walk, unused)
@@ -63,6 +63,12 @@ export function compareComponents(walk: Walk, root: Unit): () => Fact[] {
         verdict: fact.verdict === 'breaking' || fact.verdict === 'unknown' ? 'risky' : fact.verdict,
         message: `${fact.message.replace(/\.$/, '')}; ${unusedSays}.`,
       }));
+}
+
+function isReached(at: string | null, isUsed: (pointer: string) => boolean): boolean {
+  for (let pointer = at ?? ''; pointer !== ''; pointer = pointer.slice(0, pointer.lastIndexOf('/')))
+    if (isUsed(pointer)) return true;
+  return false;
 }
 
 const unusedSays = 'no operation uses it, and other documents may refer to it';
@@ -81,7 +87,7 @@ function componentsOf(side: Side): Map<string, Place & { noun: string; name: str
   );
 }
 
-/** The pointers of all that operations lead to, and of what these stand in. */
+/** The pointers of all that operations lead to. */
 function pointersUsed({ spend }: Walk, side: Side): Set<string> {
   const isOld = side.dialect.name === '2.0';
   const { components: _, definitions: __, parameters, responses, ...operations } = side.document;
@@ -92,15 +98,11 @@ function pointersUsed({ spend }: Walk, side: Side): Set<string> {
     spend(1);
     const target = targetOf(side, reference);
     if (target === null) continue;
-    let isRead = false;
-    for (let { pointer } = target; pointer !== ''; pointer = pointer.slice(0, pointer.lastIndexOf('/'))) {
-      pointers.add(pointer);
-      isRead ||= read.has(pointer);
-    }
+    pointers.add(target.pointer);
     const view = childrenOf(side, target).length > 0 ? viewOf(side, [target]) : null;
     for (const { pointer } of view?.first('discriminator') ? meantBy(view) : []) references.add(`#${pointer}`);
     // What it stands in was read with all of its references.
-    if (isRead) continue;
+    if (isReached(target.pointer, (pointer) => read.has(pointer))) continue;
     read.add(target.pointer);
     for (const next of referencesFrom(target.value, isOld)) references.add(next);
   }

@@ -122,8 +122,10 @@ function compareAllowed(
 function typesOf({ content }: Holder): Types {
   const types = new Map<string, { type: string; media: Media }>();
   for (const [type, media] of content) {
-    const key = normalType(type);
-    types.set(types.has(key) ? type : key, { type, media });
+    let key = normalType(type);
+    // One type that is written in several ways: the first is compared with the first.
+    while (types.has(key)) key += ';';
+    types.set(key, { type, media });
   }
   return types;
 }
