@@ -1,8 +1,8 @@
 /**
  * Runs every test that draws its cases (fast-check) with a seed of its own; `npm test` has one that stays.
- * `node scripts/properties.ts [seed] [--only PART-OF-A-PATH] [--times 50]`; by default the seed is the time. A failure
- * is repeated with the seed that is said. `--times`: comparisons of schemas draw so many times as many pairs, and print
- * how many of them cannot be judged.
+ * `node scripts/properties.ts [seed] [--only PART-OF-A-PATH] [--times 50] [--project "suite*"]`; by default the seed is
+ * the time. A failure is repeated with the seed that is said. `--times`: they draw so many times as many cases, and
+ * comparisons of schemas print how many of them cannot be judged.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -32,5 +32,6 @@ const run = $({
   stdio: 'inherit',
   nothrow: true,
 });
-const { exitCode } = await run`npx vitest run --config test/vitest.config.ts ${files}`;
+const { exitCode } =
+  await run`npx vitest run --config test/vitest.config.ts --project ${String(argv['project'] ?? '*')} ${files}`;
 process.exitCode = exitCode ?? 1;

@@ -5,6 +5,7 @@ import { compileJsonSchema } from '../../src/compile/schema/json-schema.ts';
 import { compileOpenapi } from '../../src/compile/openapi/openapi.ts';
 import { compileRuleset } from '../../src/compile/ruleset/ruleset.ts';
 import { given } from './given.ts';
+import { timesAsMany } from '../sample.ts';
 
 const words = {
   schema:
@@ -80,7 +81,7 @@ test.each<[string, CompileKind, 'schemas' | 'rulesets', string]>([
         expect(message).not.toMatch(/\[object|stele\.invalid/);
       }
     }),
-    { numRuns: 400, seed: 20261121 },
+    { numRuns: 100 * timesAsMany, seed: 20261121 },
   );
 });
 

@@ -5,6 +5,7 @@ import type { Check, CheckState, PullComment } from '../../src/model/check.ts';
 import { isRegistryError } from '../../src/model/errors.ts';
 import type { KeptComment } from '../servers/comments.ts';
 import { openStandIn, type Owned, type StandIn } from '../servers/stand-in.ts';
+import { timesAsMany } from '../sample.ts';
 
 /** A host whose API is a stand-in. Its repositories are at `https://git.example.test`; the repository `acme/contracts` is there. */
 export interface OpenedHost extends AsyncDisposable {
@@ -269,7 +270,7 @@ export function hostContract(name: string, given: HostCase): void {
             if (!isRegistryError(error, 'malformed')) throw error;
           }
         }),
-        { numRuns: 500 },
+        { numRuns: 125 * timesAsMany },
       );
     });
 

@@ -335,17 +335,6 @@ describe('a comparison', () => {
     expect([verdict, reason, changes]).toEqual(['unknown', 'A schema combines more than 2000 others.', []]);
   });
 
-  test('gives up on many schemas that each combine many others', () => {
-    const wide = (limit: number): Json => {
-      const names = Array.from({ length: 200 }, (_, at) => `P${at}`);
-      const parts = names.map((name): [string, Json] => [name, { properties: { [name]: { maxLength: limit } } }]);
-      const all = { allOf: names.map((name) => ({ $ref: `#/components/schemas/${name}` })) };
-      const users = Array.from({ length: 300 }, (_, at): [string, Json] => [`u${at}`, { ...all, title: `${at}` }]);
-      return taking({ properties: Object.fromEntries(users) }, { components: { schemas: Object.fromEntries(parts) } });
-    };
-    expect(compare(wide(1), wide(2)).reason).toBe('The documents are too large to be compared.');
-  });
-
   test('keeps the worst thousand changes, and counts all', () => {
     const many = (limit: number): Json =>
       taking({

@@ -14,6 +14,7 @@ import {
 } from '../../src/model/address.ts';
 import { digestOf } from '../../src/model/digest.ts';
 import { hostileTexts, labels, ranges, slugs } from './arbitraries.ts';
+import { timesAsMany } from '../sample.ts';
 
 const selectors: fc.Arbitrary<Selector> = fc.oneof(
   fc.constant<Selector>({ kind: 'latest' }),
@@ -56,7 +57,7 @@ describe('addresses', () => {
       fc.property(addresses, (address) => {
         expect(parseAddress(formatAddress(address))).toEqual(address);
       }),
-      { numRuns: 1000 },
+      { numRuns: 250 * timesAsMany },
     );
   });
 
@@ -92,7 +93,7 @@ describe('addresses', () => {
         const decoded = path.replace(/%(?:40|5e|7e|2b|3a)/gi, decodeURIComponent);
         expect([canonical, canonical.replace(/(\.json|\.yaml|\/[a-z]+)?$/, '@latest$1')]).toContain(decoded);
       }),
-      { numRuns: 2000 },
+      { numRuns: 500 * timesAsMany },
     );
   });
 
@@ -225,7 +226,7 @@ describe('addresses', () => {
           parseSelector(text);
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: 250 * timesAsMany },
     );
   });
 });
@@ -290,7 +291,7 @@ describe('slugs', () => {
         if (slug === null) expect(text.normalize('NFKD')).not.toMatch(/[a-z0-9]/i);
         else expect([isSlug(slug), slugFrom(slug)]).toEqual([true, slug]);
       }),
-      { numRuns: 1000 },
+      { numRuns: 250 * timesAsMany },
     );
   });
 });

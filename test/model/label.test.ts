@@ -15,6 +15,7 @@ import {
   readerOf,
 } from '../../src/model/label.ts';
 import { hostileTexts, labels, ranges } from './arbitraries.ts';
+import { timesAsMany } from '../sample.ts';
 
 /** Candidates in order of publication. */
 function published(...texts: string[]): LabelCandidate[] {
@@ -109,7 +110,7 @@ describe('labels', () => {
         if (label === null) expect(version.slice(0, 128)).not.toMatch(/[A-Za-z0-9]/);
         else expect(isLabel(label)).toBe(true);
       }),
-      { numRuns: 2000 },
+      { numRuns: 500 * timesAsMany },
     );
   });
 
@@ -220,7 +221,7 @@ describe('semantic versions', () => {
         if (compare(a, b) <= 0 && compare(b, c) <= 0) expect(compare(a, c)).toBeLessThanOrEqual(0);
         expect(compare(a, b) === 0).toBe(a === b);
       }),
-      { numRuns: 1000 },
+      { numRuns: 300 * timesAsMany },
     );
   });
 });
@@ -366,7 +367,7 @@ describe('ranges', () => {
         const found = highestInRange(range, published(...texts))?.label ?? null;
         expect(found).toBe(expectedOf(range, texts));
       }),
-      { numRuns: 1000 },
+      { numRuns: 300 * timesAsMany },
     );
   });
 

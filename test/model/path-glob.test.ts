@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createPathGlob, fillTemplate, highestPlaceholder, pathGlobProblem, starsIn } from '../../src/model/glob.ts';
+import { timesAsMany } from '../sample.ts';
 
 describe('a pattern of paths', () => {
   test.each([
@@ -64,7 +65,7 @@ describe('a pattern of paths', () => {
         });
         expect(filled.join('/')).toBe(path);
       }),
-      { numRuns: 2000 },
+      { numRuns: 500 * timesAsMany },
     );
   });
 

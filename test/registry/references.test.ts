@@ -327,7 +327,7 @@ describe('limits', () => {
     expect(reads).toBeLessThan(150);
     const more = Array.from({ length: 5001 }, (_, at) => `${site}/@a/schemas/s${at}`);
     expect(await outcome('@a/schemas/all@1.0.0', schema('All', ...more))).toContain('limit-files');
-    const same = Array.from({ length: 1000 }, (_, at) => `${site}/@a/schemas/s0#/$defs/${at % 2 ? 'code' : 'code'}`);
+    const same = Array.from({ length: 300 }, () => `${site}/@a/schemas/s0#/$defs/code`);
     expect(await outcome('@a/schemas/all@1.0.0', schema('All', ...same))).toBe('published');
   });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { joinPointer } from '../../../src/model/pointer.ts';
 import { read, parses } from './readers-world.ts';
+import { timesAsMany } from '../../sample.ts';
 
 describe('JSON', () => {
   it('is read with the place of every node', () => {
@@ -40,7 +41,7 @@ describe('JSON', () => {
         const text = pieces.join('');
         expect(read('a.json', text).ok).toBe(parses(text));
       }),
-      { numRuns: 3000 },
+      { numRuns: 750 * timesAsMany },
     );
   });
 

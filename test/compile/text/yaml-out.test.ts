@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { writeYaml } from '../../../src/compile/text/represent.ts';
+import { timesAsMany } from '../../sample.ts';
 
 const treacherous = [
   '',
@@ -149,7 +150,7 @@ describe('writeYaml', () => {
       fc.property(document, (value) => {
         expect(plain(read(writeYaml(value)))).toEqual(plain(value));
       }),
-      { numRuns: 2000 },
+      { numRuns: 500 * timesAsMany },
     );
   });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isRegistryError } from '../../../src/model/errors.ts';
 import { parseJson } from '../../../src/server/body/json-body.ts';
+import { timesAsMany } from '../../sample.ts';
 
 function attempt(parse: () => unknown): { value: unknown } | null {
   try {
@@ -56,7 +57,7 @@ test('what no reader takes is refused, and nothing else is thrown', () => {
         if (expected !== null) expect(error.message).toMatch(/duplicate|surrogate/);
       }
     }),
-    { numRuns: 5000 },
+    { numRuns: 1250 * timesAsMany },
   );
 });
 
