@@ -55,6 +55,8 @@ const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document
   [/\/(?:anyOf|oneOf)\//, 'A branch beside it allows anything.', isBesideAnything],
   [/\/maxItems$/, 'The list of its items ends before.', (document, keys) => { const { items, additionalItems } = nodeAt(document, keys.slice(0, -1)) as Json; return Array.isArray(items) && additionalItems === false; }],
   [/\/propertyNames(?:\/.*)?$/, 'Only objects have names.', (document, keys) => ![undefined, 'object'].includes((nodeAt(document, keys.slice(0, keys.lastIndexOf('propertyNames'))) as Json)['type'] as string)],
+  [/\/minProperties$/, 'As many are required.', hasAsMany],
+  [/\/(?:type|m(?:ax|in)Length)$/, 'Every schema that extends it lists its values.', isListedAround],
   [/\/(?:maximum|minimum)$/, 'No multiple is between the two.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['multipleOf'] !== undefined],
   [/^\/paths\/[^/]+\/parameters\/\d+(?:\/|$)/, 'Every operation has its own parameter of this name.', isReplaced],
   [/\/items\/collectionFormat$/, 'Only lists are written as lists.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['type'] !== 'array'],
@@ -94,6 +96,11 @@ const usual: readonly (readonly [member: RegExp, why: string, isIt?: (document: 
   [/^\S+ \{(?:.*,)?"readOnly":true/, 'What is only read is in no request.', (document, keys) => isOnlySent(document, keys)],
   [/^(?:(?:all|any)Of \[|0 )\{"\$ref":"[^"]*"\}\]?$/, 'Of what is both in `allOf` and in `anyOf`, one is enough.', isInBoth],
   [/^description /, 'Every reference to it says the same.', isSaidByAll],
+  [/^minProperties /, 'As many are required.', hasAsMany],
+  [/^(?:type|m(?:ax|in)Length) /, 'Every schema that extends it lists its values.', isListedAround],
+  [/^application.json;? ?charset=utf-8 |^\S+ \{/, 'The same media type is beside it.', (document, keys) => keys.at(-2) === 'content' && isSaidTwiceIn(nodeAt(document, keys.slice(0, -1)) as Json, keys.at(-1)!)],
+  [/^components \{\}$/, 'There are no components.'],
+  [/^x-/, 'Other parts have the same, and nothing else changed.', (document, keys) => JSON.stringify(document).split(`${JSON.stringify(keys.at(-1))}:${JSON.stringify(nodeAt(document, keys))}`).length > 2],
   [/^required \[|^\S+ \{"type"/, 'Another part of `allOf` says the same of its members.', isSaidBeside],
   [/^(?:name |xml \{"name":"[^"]*"\}$)/, 'The root of XML is called as its component, and a member as its property.', isNameOfRoot],
   [/^(?:type "string"|required true)/, 'What stands in a path is a text, and is always sent.', isInPath],
@@ -174,6 +181,27 @@ function isSecond(document: Json, keys: string[]): boolean {
   });
   return owners.length > 0 && owners.every((before) => before.some((one) => 'example' in one));
 }
+
+/** Whether more members are required than the least number, or as many. */
+function hasAsMany(document: Json, keys: string[]): boolean {
+  const { required = [], minProperties } = nodeAt(document, keys.slice(0, -1)) as { required?: string[]; minProperties: number };
+  return required.length >= minProperties && (keys.at(-1) !== 'minProperties' || required.length > minProperties || minProperties === 1);
+} // prettier-ignore
+
+/** Whether another way of writing the same media type has the same content. */
+function isSaidTwiceIn(content: Json, type: string): boolean {
+  const plain = (one: string) => one.toLowerCase().replace(/; *charset=utf-8$/, '');
+  return Object.keys(content).some((one) => one !== type && plain(one) === plain(type) && JSON.stringify(content[one]) === JSON.stringify(content[type]));
+} // prettier-ignore
+
+/** Whether every schema that has its component by `allOf` lists the values of this place. */
+function isListedAround(document: Json, keys: string[]): boolean {
+  const component = `#/${keys.slice(0, keys[0] === 'components' ? 3 : 2).join('/')}`;
+  const isIt = (part: unknown) => (part as Json | null)?.['$ref'] === component;
+  const owners = membersOf(document).flatMap(([, parts]) => (Array.isArray(parts) && parts.some(isIt) ? [parts] : []));
+  const place = keys.slice(keys[0] === 'components' ? 3 : 2, -1);
+  return owners.length > 0 && owners.every((parts) => parts.some((part) => 'enum' in ((nodeAt(part as Json, place) ?? {}) as Json)));
+} // prettier-ignore
 
 /** Whether everything that refers to its component says the same beside that. */
 function isSaidByAll(document: Json, keys: string[]): boolean {

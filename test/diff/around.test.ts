@@ -939,7 +939,7 @@ describe('callbacks', () => {
       of({}),
       ['breaking callback-removed'],
     ],
-    ['an address does not', of({ done: { 'x-url': call } }), of({}), []],
+    ['an address does not', of({ done: { 'x-url': call } }), of({}), ['docs extension-changed']],
   ]);
 });
 

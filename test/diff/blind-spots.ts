@@ -220,6 +220,26 @@ export const describeBlindSpots = (every: number) =>
       });
     });
 
+    test.each([...Object.entries(modern), ['2.0', old]] as [string, Json][])(
+      'an extension in any object of %s counts',
+      (_, document) => {
+        const objects: string[][] = [];
+        const visit = (node: unknown, path: string[]): void => {
+          if (typeof node !== 'object' || node === null) return;
+          if (!Array.isArray(node)) objects.push(path);
+          for (const [key, member] of Object.entries(node)) visit(member, [...path, key]);
+        };
+        visit(document, []);
+        const blind = objects.filter((path, at) => {
+          if (at % every !== 0) return false;
+          const copy = structuredClone(document);
+          path.reduce((node, key) => node[key] as Json, copy)['x-new'] = null;
+          return [compare(document, copy), compare(copy, document)].some(({ verdict }) => verdict === 'none');
+        });
+        expect(blind).toEqual([]);
+      },
+    );
+
     describe.each([
       'request',
       'response',

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../model/json.ts';
+import { eachNode, joinPointer, pointerOf } from '../../model/pointer.ts';
 import { listOf, objectOf, textOf } from '../../render/json-value.ts';
 import { createTell, membersAt, reportPart, reportTexts } from './report-part.ts';
 import { pairOperations } from './pair-operations.ts';
@@ -7,7 +8,7 @@ import { compareOperation } from './compare-operations.ts';
 import { placeAt, rootOf, type Side } from '../side.ts';
 import { quote } from '../report.ts';
 import { textOfValue } from '../schema/read-schema.ts';
-import { createUnit, type Unit, type Walk } from '../walk.ts';
+import { createUnit, factsBelow, type Unit, type Walk } from '../walk.ts';
 
 /** What changed in an API: what belongs to none of its operations, and each of them. */
 export interface ComparedApis {
@@ -29,7 +30,32 @@ export function compareApis(walk: Walk): ComparedApis {
   const factsOfUnused = compareComponents(walk, root);
   walk.finish();
   root.facts.push(...factsOfUnused());
+  if ([root, ...operations.map(({ unit }) => unit)].every((unit) => factsBelow(walk, unit).length === 0))
+    compareExtensions(walk, root);
   return { walk, root, operations };
+}
+
+/** Where nothing else changed: tells of extensions, which may stand in any object. */
+function compareExtensions(walk: Walk, root: Unit): void {
+  const [old, current] = [extensionsOf(walk.before), extensionsOf(walk.after)];
+  const gone = [...old.values()].find(({ text }) => !current.has(text)) ?? null;
+  const come = [...current.values()].find(({ text }) => !old.has(text)) ?? null;
+  if (gone === null && come === null) return;
+  const { name } = (come ?? gone)!;
+  const at = { before: gone && gone.pointer, after: come && come.pointer };
+  reportPart(root, 'docs', 'extension-changed', `The document says something else by ${name}.`, { at });
+}
+
+function extensionsOf({ document }: Side): Map<string, { name: string; text: string; pointer: string }> {
+  const found = new Map<string, { name: string; text: string; pointer: string }>();
+  eachNode(document, (node, way) => {
+    for (const [name, value] of Object.entries(node)) {
+      const text = `${name} ${textOfValue(value)}`;
+      if (name.startsWith('x-') && name !== 'x-nullable')
+        found.set(text, { name, text, pointer: joinPointer(pointerOf(way), name) });
+    }
+  });
+  return found;
 }
 
 function compareHeads(walk: Walk, root: Unit): void {
