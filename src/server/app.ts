@@ -77,7 +77,6 @@ export function createApp(given: ServerContext): App {
   return Object.assign(receive, { early, metrics });
 }
 
-/** An error here is logged, and the request takes the usual way. */
 function observeHits(hits: Hits, observer: Observer, log: Log): AnswerEarly {
   return (request, socket) => {
     const startedAt = performance.now();
@@ -108,7 +107,6 @@ function faceOfApp(context: ServerContext & { site: Site }, app: Express): Face 
   };
 }
 
-/** Everything but reads: authenticates, then passes the request to the part that owns the path. */
 function createOthers(
   context: Required<Pick<ServerContext, 'site'>> & ServerContext,
   authenticate: Authenticate,
@@ -172,10 +170,6 @@ function readTarget(url: string): string | null {
   return url.replace(/^[^:]+:\/\/[^/?]*/, '').replace(/^(?!\/)/, '/');
 }
 
-/**
- * The pages that `type` URLs of problems lead to: `/problems` and `/problems/{code}`, as JSON or
- * HTML.
- */
 function addProblemPages(app: IRouter, site: Site): void {
   const { config } = site.registry;
   const codes = Object.keys(problemTypes).filter(isProblemCode);

@@ -7,7 +7,6 @@ import type { Registry } from '../registry/registry.ts';
 import { limitAddresses } from './allowance.ts';
 import type { ServerContext, SignedIn } from './server-context.ts';
 
-/** Who sent a request, and the session that says so. */
 interface Sender {
   principal: Principal;
   session?: SignedIn;

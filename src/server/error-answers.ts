@@ -35,7 +35,6 @@ export function asRefusal(error: unknown): RegistryError | null {
 const badEncoding = 'The URL contains an invalid percent-encoding.';
 const outOfDescriptors = 'The server has no file descriptors left. Try again.';
 
-/** Reports whether this process, or the whole machine, has run out of file descriptors. */
 function lacksDescriptors(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as NodeJS.ErrnoException;

@@ -63,7 +63,6 @@ export function prebuild(
 
 const none = new Uint8Array();
 
-/** Writes a response with the current date. */
 function writePrebuilt(socket: Socket, prebuilt: Prebuilt): void {
   const second = secondNow();
   if (prebuilt.second !== second) redate(prebuilt, second);
@@ -115,11 +114,9 @@ export interface Answered {
 /** What a response depends on. */
 export interface Basis {
   route: string;
-  /** Who got it. */
   principal: Principal;
   /** The resource that it shows. Null: it shows several, and is kept only for anonymous readers. */
   resource: Resource | null;
-  /** What was read for it. */
   reads: Reads;
 }
 

@@ -17,7 +17,7 @@ import type { Log } from '../registry/registry.ts';
 const spare = 64;
 
 /**
- * Limits a server to `most` open sockets. At the limit, a new socket replaces the one that has
+ * Limits a server to `max` open sockets. At the limit, a new socket replaces the one that has
  * waited longest without a complete request: one idle between two requests is closed, and one
  * before or within its first request gets `turnAway`. If every socket has a request in progress,
  * some more are accepted and answered with 503.
@@ -259,7 +259,6 @@ const unreadable = new Map<string | undefined, [status: number, detail: string]>
   ['ERR_HTTP_REQUEST_TIMEOUT', [408, 'The request did not arrive in time. Try again.']],
 ]);
 
-/** Answers a request that Node could not parse, with a problem document. */
 function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -268,7 +267,6 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   answerRaw(socket, refuse(...(unreadable.get(error.code) ?? [400, 'The request is not valid HTTP.'])));
 }
 
-/** Writes a response to a socket that has no `ServerResponse`, and closes it. */
 function answerRaw(socket: Socket, { status, headers, body }: ReturnType<typeof refuse>): void {
   const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields.join('')}\r\n${body}`);

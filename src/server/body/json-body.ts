@@ -184,7 +184,6 @@ function checkJson(text: string, limits: Pick<BodyLimits, 'depth' | 'nodes' | 'd
   return span;
 }
 
-/** A part of a text, by offsets. */
 interface Span {
   from: number;
   to: number;

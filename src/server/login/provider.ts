@@ -141,7 +141,6 @@ export function explain(error: unknown): string {
   return messages.join(': ');
 }
 
-/** The `RegistryError` inside an error of openid-client, or null. */
 function refusalUnder(error: unknown): RegistryError | null {
   for (let one: unknown = error; one instanceof Error; one = one.cause) if (isRegistryError(one)) return one;
   return null;
@@ -246,7 +245,6 @@ export function createProvider(
   };
 }
 
-/** What the provider calls the person, on one line. */
 function nameIn(claims: { sub: string; [name: string]: unknown }): string {
   const names = [claims['name'], claims['preferred_username'], claims['email']];
   return names.map(textIn).find((name) => name !== null) ?? textIn(claims.sub) ?? '';

@@ -28,7 +28,6 @@ interface Asking {
 /** The arguments of a call: what the client sent, unchecked. */
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** A question that a language model can ask. */
 interface Tool {
   title: string;
   description: string;

@@ -121,7 +121,6 @@ export function createContentsIndex(registry: Registry) {
     return { ...referrerOf(named, { type: bundleType, ...bundle }, annotations), bundle };
   }
 
-  /** What a version that is not withdrawn has, by its manifest's digest. */
   async function at(granted: Granted, manifest: Digest): Promise<Contents | null> {
     const { versions } = granted.resource;
     if (!versions.some((each) => each.manifest === manifest && each.status.state !== 'withdrawn')) return null;

@@ -38,7 +38,6 @@ import type { Resource } from '../../model/resource.ts';
 import { logFailure, problemTypes, asRefusal, retryFields, sendError } from '../error-answers.ts';
 import { requestIdOf } from '../request.ts';
 
-/** What a path of the OCI distribution API names. */
 type OciPath =
   | { kind: 'ping' }
   | { kind: 'tags'; coordinate: Coordinate }
@@ -192,7 +191,6 @@ async function maySeeReport({ registry, principal }: OciRequest, granted: Grante
   return mayReadFindings(registry, reader, await readReport(registry, granted));
 }
 
-/** What is about a version, as far as who asks may see it. */
 async function referrersOf(asked: OciRequest, { granted, report, attestation }: Contents): Promise<Referrer[]> {
   const isReportSeen = await maySeeReport(asked, granted);
   return [...(isReportSeen ? [report] : []), ...(attestation === null ? [] : [attestation])];
@@ -292,7 +290,6 @@ function inOrder(a: string, b: string): number {
   return compare(a.toLowerCase(), b.toLowerCase()) || compare(a, b);
 }
 
-/** Error codes of the OCI distribution specification. */
 type OciCode =
   | 'NAME_UNKNOWN'
   | 'MANIFEST_UNKNOWN'
@@ -311,7 +308,6 @@ const codes: Partial<Record<ErrorCode, OciCode>> = {
   rate_limited: 'TOOMANYREQUESTS',
 };
 
-/** An error with a code of the OCI distribution specification of its own. */
 function ociError(code: ErrorCode, oci: OciCode, message: string): RegistryError {
   return new RegistryError(code, message, { extra: { oci } });
 }

@@ -88,7 +88,6 @@ export async function sendGraph(read: ReadRequest, org: string): Promise<void> {
 
 /** Who uses something, as a page and as a list of records. */
 interface Answer {
-  /** What the answer is about. */
   name: string;
   page: () => Promise<string>;
   uses: () => Promise<readonly Use[]>;

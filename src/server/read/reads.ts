@@ -88,7 +88,6 @@ export function createReads(
   };
 }
 
-/** Sends a version as a document or as pages. */
 interface Send {
   document: ReturnType<typeof createSendDocument>;
   page: ReturnType<typeof createSendResourcePage>;
@@ -202,7 +201,6 @@ async function sendImage(
   await sendPrepared(request, response, prepared, () => openBlob(registry, granted, layer.digest));
 }
 
-/** What stands for each part of an address in a route pattern. */
 const placeholders = { org: '{org}', type: '{type}' as ResourceType, slug: '{slug}' };
 
 /** The route pattern of an address, for metrics. Their number is finite, whatever clients request. */

@@ -181,5 +181,4 @@ async function sendEmbed(read: ReadRequest, site: Site, granted: GrantedVersion,
 /** Seconds after which a reader should ask again for a page that is being made. */
 const retryAfter = 3;
 
-/** What readers of such a page see. */
 const beingMade = 'This page is being made for the first time. It takes up to a minute for a long document.';

@@ -40,7 +40,6 @@ export function addSearch(app: IRouter, site: Site, search: Search, limit: ReadL
   const { registry } = site;
   let index: { revision: number; shards: SearchShards; pages: LRUCache<string, PageBytes> } | null = null;
 
-  /** The public index, of the same bytes for everybody. */
   async function publicIndex(): Promise<NonNullable<typeof index>> {
     const { entries, revision } = await inTime(search.all(anonymous));
     if (index?.revision !== revision)
@@ -106,7 +105,6 @@ function whenComplete({ complete }: { complete: boolean }, headers: Fields): Fie
   return complete ? headers : { ...headers, 'Cache-Control': 'no-store' };
 }
 
-/** The result, or `unavailable` if it takes too long. */
 async function inTime<T>(work: Promise<T>): Promise<T> {
   const result = await within(indexPatience, work);
   if (result !== null) return result;
@@ -119,7 +117,6 @@ interface Asked extends Required<SearchRequest> {
   inDocs: boolean;
 }
 
-/** The search parameters. Throws `malformed` if they are invalid. */
 function readQuery(query: string): Asked {
   const parameters = new URLSearchParams(query);
   const one = (name: string): string | null => {

@@ -41,7 +41,6 @@ export interface Call {
   org: string;
   /** Recorded with what the call changes. */
   author: Author;
-  /** Path parameters. */
   path: Record<string, string>;
   /** Query parameters, with defaults. */
   query: Record<string, unknown>;
@@ -162,7 +161,6 @@ function positionIn<P>({ operation, query }: Call, isPosition: (value: unknown) 
   throw noSuchPlace();
 }
 
-/** How the items of a list are sent. */
 interface Telling<T, P = string> {
   describe(item: T): unknown;
   /** Its position in the list, which a cursor has. */

@@ -131,7 +131,6 @@ async function toldOfTag(
 
 const onlyBySync = 'Exemptions apply only to documents from git. "stele publish" would be rejected: it has none.';
 
-/** A user as described in the API. */
 function userRecord(user: ImpactOnUser): object {
   const { coordinate, version, uses, gets, verdict } = user;
   return { coordinate, version, uses, gets, verdict, detail: impactText(user) };

@@ -6,7 +6,6 @@ import { operationsAbout } from './call.ts';
 
 export const csvType = 'text/csv; charset=utf-8';
 
-/** How everything of the organization that the asker may read is doing, as JSON, or its list as CSV. */
 const getHealth = operationsAbout('part', {
   async getHealth({ registry, principal, org, path, query, asker }) {
     if (path['organization'] !== org) throw absent();
@@ -24,7 +23,6 @@ const getHealth = operationsAbout('part', {
 
 export const healthOperations = {
   ...getHealth,
-  /** Asks for a replay of everything of the organization. */
   ...operationsAbout('organization', {
     async replayEverything({ registry, org, path, author }) {
       if (path['organization'] !== org) throw absent();

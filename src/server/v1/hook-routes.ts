@@ -130,7 +130,6 @@ async function outlined({ headers, body }: Delivery & { body: Uint8Array<ArrayBu
   return { headers: { ...headers, 'content-type': 'application/json' }, body: small };
 }
 
-/** Reads the raw body without decompressing it. */
 async function readRaw(kind: HostKind, request: Request, response: Response): Promise<Buffer<ArrayBuffer>> {
   const type = request.headers['content-type'] ?? '';
   if (!json.test(type) && !(kind === 'github' && form.test(type)))

@@ -23,7 +23,6 @@ import { performOnce } from '../../registry/idempotency.ts';
 
 /** What an operation is asked with. */
 export interface Asked {
-  /** Path parameters. */
   path: Record<string, string>;
   query: ReadonlyMap<string, string>;
   /** Header parameters that the description names. */

@@ -147,12 +147,10 @@ function runRecord(run: Run, documents: readonly object[]): object {
   return { ...about, startedAt, finishedAt, progress, detail: publicDetail(url, detail), documents };
 }
 
-/** A document of a run as described in the API, without its report. */
 function documentRecord({ url }: Run, { path, outcome, label, detail }: RunDocument): object {
   return { path, outcome, version: label, detail: publicDetail(url, detail) };
 }
 
-/** A report as far as the asker may see it. */
 async function readReport(
   { registry, principal }: Pick<Call, 'registry' | 'principal'>,
   digest: Digest,
@@ -248,7 +246,6 @@ export const connectionOperations = operationsAbout('resource', {
 });
 
 export const disconnectOperations = operationsAbout('resource', {
-  /** Disconnects a resource or a site. */
   async 'disconnect{one}'({ registry, coordinate, author, asker }) {
     await disconnectRecord(registry, coordinate, author, guardOf({ asker }));
     return { status: 204 };

@@ -68,7 +68,6 @@ function instead(text: string | null): string {
 interface Fault {
   /** JSON Pointer into the body. */
   pointer?: string;
-  /** Name of a parameter. */
   parameter?: string;
   /** Follows the place: "is missing", "must be …". */
   detail: string;
@@ -196,7 +195,6 @@ function at(path: string, name: string, detail: string): Fault {
   return { pointer: joinPointer(path, name.slice(0, 100)), detail };
 }
 
-/** Validates requests against the description. */
 type Validator = ReturnType<typeof createValidator>;
 
 const small = 65_536;
