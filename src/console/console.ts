@@ -89,7 +89,6 @@ const pages: readonly Page[] = [
 ];
 const formPages: readonly FormPage[] = [publishPage, replayPage, editorPage, uploadPage, sitePublishPage];
 
-/** A page, or a form. */
 type Route = Page | FormPage;
 
 const signedInAgain = 'You signed in again. What you typed is still here: look at it, then send it.';

@@ -5,7 +5,6 @@ type Health = Answered<'getHealth'>;
 
 const maxRules = 3;
 
-/** What the list can be narrowed to, for people. */
 const concerns: [string, string][] = [
   ['', 'all'],
   ['blocked', 'its ruleset would reject it now'],
@@ -101,7 +100,6 @@ function rowOf(request: ConsoleRequest, item: Health['items'][number], parts: He
   return { cells };
 }
 
-/** When everything was checked again, or that it will be. */
 function replayCell({ requestedAt, startedAt, endedAt }: Health['replay']): Cell {
   if (requestedAt !== null && requestedAt > (startedAt ?? '')) return { text: 'waits', tag: '' };
   if (startedAt !== null && endedAt === null)

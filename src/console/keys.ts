@@ -55,7 +55,6 @@ export function listOfKeys(
   };
 }
 
-/** The forms about a key, by their links. */
 const verbs: Readonly<Record<string, string>> = { Change: 'edit', Replace: 'rotate', Revoke: 'revoke' };
 
 /** The keys of the organization, and those of people that allow something in it. */
@@ -71,7 +70,6 @@ export const keyList = listOfKeys(({ id, owner, scopes, resources, person }, nam
   actions: person === undefined ? ['Change', 'Replace', 'Revoke'] : ['Revoke'],
 }));
 
-/** Whether a key still works, and until when. */
 function keyState({ context }: ConsoleRequest, { revokedAt, expiresAt }: KeyRecord): Cell {
   if (revokedAt !== null) return { text: 'revoked', tag: 'bad', more: timeCell(revokedAt).text };
   if (expiresAt === null) return { text: 'valid', tag: 'good' };

@@ -142,7 +142,6 @@ const deleted: Page = {
   },
 };
 
-/** When it was deleted, and the last moment at which it comes back. */
 function deletedCells(deletedAt = ''): Cell[] {
   return [timeCell(deletedAt), timeCell(new Date(Date.parse(deletedAt) + graceDays * 86_400_000).toISOString())];
 }

@@ -101,7 +101,6 @@ function checksCell(latest: Version | null): Cell {
   return warning > 0 ? { text: countText(warning, 'warning'), tag: 'warn' } : { text: latest === null ? '' : 'passed' };
 }
 
-/** When the repository of a resource was last read, and which it is. */
 async function syncCell({ context, org }: ConsoleRequest, connection: Connection | null): Promise<Cell> {
   if (connection === null) return { text: 'uploads' };
   const { repository, branch } = connection;

@@ -174,7 +174,6 @@ function versionRow(request: ConsoleRequest, { version, publishedAt, latest, sta
   };
 }
 
-/** Where the versions of a resource come from. */
 async function sourceSection(request: ConsoleRequest): Promise<Section> {
   const connection = await perform(request, 'get{one}Connection').catch((error: unknown) => {
     if (isRegistryError(error, 'not_found')) return null;

@@ -102,7 +102,6 @@ export function runSection(
 
 const maxReports = 20;
 
-/** Why a sync ran, for people. */
 const becauseOf = {
   start: 'the registry started',
   timer: 'the time had come',
@@ -192,7 +191,6 @@ async function runView(request: ConsoleRequest, parent: string, run: RunRecord):
   };
 }
 
-/** The file, with a link to what it became. */
 function fileCell(request: ConsoleRequest, { path, resource = null }: RunRecord['documents'][number]): Cell {
   const { type, slug } = (resource === null ? null : parseCoordinate(resource)?.coordinate) ?? {};
   if (type === undefined || slug === undefined) return { text: path, isCode: true };

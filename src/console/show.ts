@@ -55,7 +55,6 @@ export function sendPage(response: Response, html: string, status = 200): void {
   response.status(status).type('html').send(html);
 }
 
-/** The frame of a page: where one is, and what else there is. */
 function frame(request: ConsoleRequest, title: string, eyebrow: string | undefined): object {
   const { site, org, type, params, session } = request;
   const { slug, site: ofSite } = params;

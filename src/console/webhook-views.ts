@@ -88,7 +88,6 @@ export const webhookPage: Page = {
   },
 };
 
-/** What the endpoint said last, and how often it was tried. */
 function lastAnswer(attempts: readonly { at: string; status: number | null; error: string | null }[]): Cell {
   const last = attempts.at(-1);
   if (last === undefined) return { text: 'none yet' };
