@@ -46,7 +46,6 @@ function showCopied(say: (text: string) => void): (copied: Copied) => void {
   return ({ objects, entries }) => say(`Copying: ${objects} objects, ${entries} log entries`);
 }
 
-/** Prints what was copied, and what a check of the copy found. Exit code 1 if anything is damaged. */
 function printCopied(target: string, copied: Copied, json: boolean, checked: Checked | null = null): void {
   const { objects, bytes, entries, records, damages } = copied;
   const found = checked?.damages ?? [];
@@ -92,7 +91,6 @@ export function restoreCommand(): Command {
     });
 }
 
-/** Parses a point to restore to. Throws `malformed`. */
 function pointIn(text: string): Until {
   const end = parseLogEnd(text);
   if (end !== null) return end;
@@ -132,7 +130,6 @@ export function migrateCommand(): Command {
     });
 }
 
-/** Checks the store in a folder, with a cache that goes afterwards. */
 async function check(folder: string, json: boolean, command: Command): Promise<Checked> {
   const config = await readConfig(command);
   return withScratch(

@@ -5,7 +5,6 @@ import { programOf } from './help.ts';
 import type { CommonOptions } from './command-context.ts';
 import { printJson } from './output.ts';
 
-/** A word that may come next, and what it does. */
 interface Word {
   word: string;
   help: string;
@@ -76,7 +75,6 @@ function branchesOf({ at, words, options }: Place, write: (words: readonly Word[
   return [...before, ...free, `    "${at} "*) ${write([...words, ...options])} ;;`];
 }
 
-/** How each shell writes what may follow a command. */
 const writers: Readonly<Record<'bash' | 'zsh', (words: readonly Word[]) => string>> = {
   bash: (words) => `all="${words.map(({ word }) => word).join(' ')}"`,
   zsh: (words) => `all=(${words.map(({ word, help }) => `'${word}${help === '' ? '' : `:${help}`}'`).join(' ')})`,

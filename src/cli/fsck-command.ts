@@ -78,13 +78,11 @@ export function fsckCommand(): Command {
     });
 }
 
-/** The first of some names, and how many more there are. */
 function someOf(names: readonly string[]): string {
   const more = names.length > 5 ? ` and ${names.length - 5} more` : '';
   return names.slice(0, 5).join(', ') + more;
 }
 
-/** Repairs the store, and prints a line for each thing that is done or left. */
 async function checkAndRepair(
   registry: Registry,
   { json = false, from, giveUp = false, acceptLoss }: FsckOptions,

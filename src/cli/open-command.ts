@@ -7,7 +7,6 @@ import { urlIn } from './check/fetch-document.ts';
 import { complain, print, printJson } from './output.ts';
 import { requireRegistry } from './registry-client.ts';
 
-/** What opens a URL in the browser of a desktop. */
 const openers: Partial<Record<NodeJS.Platform, readonly [program: string, ...args: string[]]>> = {
   darwin: ['open'],
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],

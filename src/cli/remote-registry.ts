@@ -166,7 +166,6 @@ export interface Published {
   report: Report;
 }
 
-/** How a result is printed: as JSON, or with the findings in a format. */
 interface Shown {
   json?: boolean | undefined;
   format?: 'lines' | ToolFormat;

@@ -84,7 +84,6 @@ export function checkCommand(): Command {
     });
 }
 
-/** Parses `--report`. Throws `malformed`. */
 function addReport(value: string, before: CheckOutput[] = []): CheckOutput[] {
   const [, name, file] = /^([a-z]+)=(.+)$/s.exec(value) ?? [];
   const format = lintFormats.find((each) => each === name);
@@ -234,7 +233,6 @@ function describe({ path, coordinate, outcome, version, isNew, detail, tags, rep
   return `${path} would be rejected as a version of ${coordinate}.${hidden}`;
 }
 
-/** Whom a new version breaks, a line each. */
 function linesOf(impact: Checked['impact']): string[] {
   return (impact ? impactGroups(impact) : []).flatMap(({ title, broken, consumers }) => [
     title,

@@ -56,7 +56,6 @@ export function lintCommand(): Command {
     });
 }
 
-/** The reports of several files as one. */
 function reportOf(reports: readonly Report[]): Report {
   const [first, ...more] = reports;
   if (first !== undefined && more.length === 0) return first;
@@ -153,7 +152,6 @@ async function rulesetNamed(
   return { ...ruleset, ...(extended !== null && { extended }) };
 }
 
-/** A published ruleset of the data folder. */
 async function findHere(command: Command, name: string): Promise<GivenRuleset> {
   const { coordinate } = requireCoordinate(name);
   const { findRuleset } = await import('../../registry/gate/ruleset-gate.ts');

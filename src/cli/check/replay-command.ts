@@ -45,7 +45,6 @@ export function replayCommand(): Command {
     });
 }
 
-/** The label in a coordinate of this ruleset. Throws `malformed`. */
 function labelIn(candidate: string, ruleset: Coordinate): string {
   const parsed = parseCoordinate(candidate);
   if (parsed?.selector.kind === 'version' && formatCoordinate(parsed.coordinate) === formatCoordinate(ruleset))
@@ -54,7 +53,6 @@ function labelIn(candidate: string, ruleset: Coordinate): string {
   throw malformed(`There is no file ${candidate}. Give a file, or a version such as ${example}.`);
 }
 
-/** What to send for a candidate: its version, or its file with those that it extends. */
 async function bodyOf(
   command: Command,
   candidate: string,

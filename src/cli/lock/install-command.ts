@@ -78,7 +78,6 @@ async function install(lock: OpenLock, frozen: boolean, say: (text: string) => v
   return states;
 }
 
-/** Reports to the registry in STELE_REGISTRY which contracts this consumer uses. */
 async function reportTo({ contracts }: OpenLock, consumer: string): Promise<void> {
   const [{ trustedRegistry }, { openRegistryAt }] = await Promise.all([
     import('./contract-source.ts'),

@@ -43,7 +43,6 @@ type Newer = { version: string } & (
 
 /** An entry with what is newer. Null: nothing. */
 interface Row extends LockedContract {
-  /** Whether its file is what the lock says. */
   file: FileState;
   /** The status of the locked version, `absent` if the registry no longer lists it, `unknown` if it does not say. */
   status: Status | { state: 'absent' } | { state: 'unknown'; problem: string };
@@ -167,7 +166,6 @@ async function rowsFor({ path, file, contract, version, range, inRange, beyond, 
   ];
 }
 
-/** A table for people, with columns as wide as their texts. */
 function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...lines.map((cells) => cells[column]!.length)));

@@ -9,7 +9,6 @@ import type { LockedContract } from '../../model/lock.ts';
 import { complain, print, printJson, withProgressUnless } from '../output.ts';
 import { noteProblem } from './list-command.ts';
 
-/** An entry that moves to another version. */
 interface Moved {
   before: LockedContract;
   after: LockedContract;
@@ -20,7 +19,6 @@ interface Moved {
   bytes: Uint8Array;
 }
 
-/** Why an entry stays as it is. */
 interface Problem {
   path: string;
   problem: string;

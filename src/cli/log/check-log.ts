@@ -36,7 +36,6 @@ import { unwritable } from '../lock/open-lock.ts';
 /** Reads a file of a registry; null: there is none. */
 export type ReadFile = (path: string) => Promise<Uint8Array | null>;
 
-/** A version as a consumer knows it. */
 interface Known {
   contract: string;
   version: string;
@@ -155,7 +154,7 @@ export async function openCheckedLog(registry: string, read: ReadFile, policy: W
   };
 }
 
-/** Checks a proof by itself, without a network. Throws `refused`, as `CheckedLog.check` does. */
+/** Checks a proof by itself, without a network. Throws `refused`, as `CheckedPublicLog.check` does. */
 export function verifyProof(
   { registry, keys, policy }: { registry: string; keys: readonly VerifierKey[]; policy: WitnessPolicy | null },
   { contract, version, digest }: Known,
@@ -223,7 +222,6 @@ async function readKeyProof(read: ReadFile): Promise<(LogProof & { key: string }
   return leaf?.event === 'key' ? { ...proof!, key: leaf.key } : null;
 }
 
-/** Rejects with `refused` unless a head is signed by a key of its log, and cosigned as the policy asks. */
 function assertSigned(
   head: Checkpoint,
   keys: readonly VerifierKey[],

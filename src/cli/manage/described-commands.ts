@@ -151,7 +151,6 @@ async function run(
   }
 }
 
-/** What was written, by what it becomes. */
 function typedIn(given: Given, inputs: readonly Input[]): Typed {
   return Object.fromEntries(
     inputs.map(({ key, part }) => {

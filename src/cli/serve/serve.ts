@@ -145,7 +145,6 @@ function withOwnMetrics(config: Config, place: number): Config {
   return metrics === null ? config : { ...config, metrics: { ...metrics, port: metrics.port + place } };
 }
 
-/** Where a server listens, until when, and with whom. */
 interface Place {
   address: { port: number; host: string };
   stopped: Promise<null>;

@@ -7,7 +7,6 @@ import { stopSignals } from '../process-end.ts';
 /** Milliseconds before a worker that died is started again. */
 const restartAfter = 1000;
 
-/** Uses that count for a rate limit. */
 type Uses = [kind: string, name: string, uses: number];
 
 /**
@@ -114,7 +113,6 @@ export function joinWorkers(): {
 /** Uses are collected for so many milliseconds before they are sent to the other workers. */
 const sendAfter = 100;
 
-/** Sends uses to the other workers, and receives theirs. */
 function joinPeers(): Peers {
   const listeners = new Map<string, (name: string, uses: number) => void>();
   let unsent = new Map<string, Map<string, number>>();

@@ -92,7 +92,6 @@ function checkSecrets(config: Config): DoctorCheck {
   return problem('secrets', `not set: ${unset.join(', ')}`, 'Set the variables in the environment of the server.');
 }
 
-/** The variables that a part of the configuration names. */
 function secretsIn(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
   if ('env' in value && typeof value.env === 'string') return [value.env];

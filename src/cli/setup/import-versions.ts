@@ -25,7 +25,6 @@ interface OldVersion {
   bytes: Uint8Array;
 }
 
-/** What of an export is not imported, and why. */
 interface Left {
   from: string;
   reason: string;
