@@ -37,7 +37,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
 
 /**
  * Opens the assets of `templates/assets/` and of packages. The operator's `assets/` overrides them
- * by name. `made`: further assets, in memory. Each file is read once, on first use.
+ * by name. `generated`: further assets, in memory. Each file is read once, on first use.
  */
 export function createAssets(folder: string | null, generated: ReadonlyMap<string, Uint8Array> = new Map()) {
   const custom = folder === null ? null : join(folder, 'assets');
@@ -72,7 +72,6 @@ export function createAssets(folder: string | null, generated: ReadonlyMap<strin
     return loaded;
   }
 
-  /** A stylesheet with the paths of its fonts. */
   function withFonts(bytes: Uint8Array, name: string): Uint8Array {
     if (!name.endsWith('.css')) return bytes;
     const text = Buffer.from(bytes).toString();

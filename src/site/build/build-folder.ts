@@ -42,7 +42,6 @@ export interface BuildManifest {
   headers: Record<string, Fields>;
 }
 
-/** The manifest of the build in a folder, as text. Null if there is none. */
 function manifestIn(folder: string): Promise<string | null> {
   return readFile(join(folder, manifestName), 'utf8').catch(() => null);
 }
@@ -95,7 +94,6 @@ export async function openBuildFolder(out: string) {
   };
 }
 
-/** Reads the files in the folder and checks them against the manifest. */
 async function inspect(target: string, text: string | null): Promise<BuildManifest | null> {
   const stats = await lstat(target).catch(ignoringAbsence);
   if (stats === null) return null;
@@ -155,7 +153,6 @@ async function begin(target: string, before: string | null) {
   await mkdir(folder).catch(explain);
   const folders = new Set<string>();
 
-  /** Does something with the place of a file in the folder. */
   function at<T>(path: string, work: (place: string) => T): T {
     const place = join(folder, path);
     const parent = dirname(place);

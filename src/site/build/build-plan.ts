@@ -134,7 +134,6 @@ function toldUses(uses: readonly Use[]): object[] {
   ]);
 }
 
-/** What lists show of documentation sites. */
 function namesOf(sites: PublicSnapshot['sites']): object[] {
   return sites.map(({ org, slug, title, description }) => ({ org, slug, title, description }));
 }

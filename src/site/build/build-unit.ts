@@ -164,7 +164,6 @@ function unexpected({ path }: PageRequest, { status, body }: Answered): Registry
   return unavailable(`The registry returned ${status} for ${path}: ${text}`);
 }
 
-/** Repeats the documents and pages of one base under another. */
 function repeat(
   { beginnings }: Making,
   files: readonly BuiltFile[],
@@ -198,7 +197,6 @@ function withoutHosts(policy: string): string {
   return policy.replace(/(img-src 'self' data:)[^;]*/, '$1');
 }
 
-/** The policy of a file that differs from that of its kind. */
 function ownPolicy({ kind }: Item, headers: Answered['headers']): string | undefined {
   const policy = headers['content-security-policy'];
   return policy !== undefined && (kind === 'try' || policy !== withoutHosts(policy)) ? policy : undefined;

@@ -111,7 +111,6 @@ async function buildOnce(folder: BuildFolder, snapshot: PublicSnapshot, options:
   }
 }
 
-/** The inputs of every file besides its content. */
 function basisOf(
   { registry, url, assets }: Site,
   { program, precompressed: packed = 'all', host = null }: BuildOptions,
@@ -231,9 +230,9 @@ const program = ['../../', '../../../templates/', '../../../content/'].map((path
  * another one are built again. Reads synchronously: nobody else waits, and a thread for each of a
  * thousand small files costs more than reading it.
  */
-function programDigest(packageVersion: string | null): Digest {
+function programDigest(own: string | null): Digest {
   const digests: Digest[] = [];
-  for (const folder of packageVersion === null ? program : [...program, packageVersion]) {
+  for (const folder of own === null ? program : [...program, own]) {
     const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
     const names = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
     for (const name of names.sort()) digests.push(digestOf(name.slice(folder.length)), digestOf(readFileSync(name)));

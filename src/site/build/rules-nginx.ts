@@ -166,7 +166,6 @@ function versionsIn({ resources }: Pick<RulesTable, 'resources'>): (VersionRules
   );
 }
 
-/** Other paths of versions, ranges, and what is gone. */
 function namesIn({ resources }: RulesTable): Record<'aliases' | 'ranges' | 'gone', Row[]> {
   const all = [...resources].map(([base, { latest, isGone, digests, ranges, gone }]) => {
     const at = ([name, label]: readonly [string, string]): Row => [`${base}@${name}`, `${base}@${label}`];

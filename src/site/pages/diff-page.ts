@@ -82,7 +82,6 @@ export function uploadDiffPage(site: Site, resource: Resource, from: string, com
   });
 }
 
-/** What was compared with what, and why that one. */
 function whyOf(from: GrantedVersion, { resource, version }: GrantedVersion): string {
   const isUsual = comparedWith(resource, version)?.label === from.version.label;
   return `${version.label} is compared with ${from.version.label}, ${isUsual ? whyCompared(resource, version) : 'as you chose'}.`;

@@ -193,7 +193,6 @@ function siteRows(site: Site, sites: readonly DocumentationSite[]): object[] {
   });
 }
 
-/** The versions that were published last, newest first. */
 async function newestOf({ links }: Site, resources: readonly Resource[]): Promise<object[]> {
   return (await newestInTurns(resources, shown.changes)).map(({ resource, version }) => ({
     name: resource.name,
@@ -241,7 +240,6 @@ export function labelsOf({ links, registry }: Pick<Site, 'links' | 'registry'>, 
   };
 }
 
-/** How to reach a team: on pages of one resource. */
 function contactsOf(team: Team | null): Link[] {
   const { mail, chat, onCall } = team ?? {};
   return [

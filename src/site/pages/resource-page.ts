@@ -336,7 +336,6 @@ export async function unpublishedPage(
   });
 }
 
-/** One sentence that says why there is no latest version. */
 function stateOf(resource: Resource): string {
   if (resource.versions.length === 0) return 'No version has been published yet.';
   if (!isPublished(resource)) return 'All versions were withdrawn.';

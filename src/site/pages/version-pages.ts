@@ -166,7 +166,6 @@ const blockTexts: Readonly<Record<ReportedGate['blockOn'], string>> = {
   none: 'Nothing that it finds rejects a document.',
 };
 
-/** What the document had to pass. */
 function describeGate({ links }: Site, { ruleset, extended = {}, blockOn, ratchet }: ReportedGate): object {
   const link = (name: string) => {
     const named = parseCoordinate(name);
