@@ -23,7 +23,6 @@ interface Speaker {
   appId: string | null;
 }
 
-/** A token, an app, or an installation of an app. */
 type Auth = string | { appId: string; privateKey: string; installationId?: number };
 
 /** The longest rate limit, in seconds, that a call waits for. */
