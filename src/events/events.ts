@@ -179,7 +179,6 @@ export function eventsOfSite({ url, before, after }: Step<DocumentationSite>): H
   return happenings.map((happening) => eventOf(url, org, after, happening, [{ org, slug, type: 'sites' }]));
 }
 
-/** The number of documents after a sync, and of rejected ones. */
 function totals({ documents }: Repository): Omit<StateCounts, 'published'> & { documents: number } {
   const there = Object.values(documents).filter(({ outcome }) => outcome !== 'detached');
   const { waiting, rejected } = countOutcomes(there);

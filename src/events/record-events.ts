@@ -28,10 +28,10 @@ const pinsEvery = 60_000;
 type Endpoint = Webhook | PersonsWatch;
 
 /**
- * Creates what finds what changed since it last looked, and creates the deliveries. Code that publishes does not know about it: events come from comparing each
- * generation of a record with the one before. So no publish can lose its events, and finding them
- * twice is harmless. `url`: public base URL. Calls `found` for each delivery. Stops early when the
- * signal aborts.
+ * Creates what finds what changed since it last looked, and creates the deliveries. Code that publishes does not know
+ * about it: events come from comparing each generation of a record with the one before. So no publish can lose its
+ * events, and finding them twice is harmless. `url`: public base URL. Calls `onDelivery` for each delivery. Stops early
+ * when the signal aborts.
  */
 export function createRecorder(
   registry: Registry,
@@ -45,7 +45,7 @@ export function createRecorder(
   const lookedAt = new Map<string, number>();
   /** By organization: how far its audit trail was read for the endpoint of the configuration. */
   const audited = new Map<string, number>();
-  /** By organization: a fingerprint of its endpoints when `seen` was set. */
+  /** By organization: a fingerprint of its endpoints when `generations` was set. */
   const served = new Map<string, string>();
 
   /**

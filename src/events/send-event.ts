@@ -314,7 +314,6 @@ function refusalOf(status: number): string {
     : `The endpoint answered ${status} instead of 2xx.`;
 }
 
-/** Why the event could not be sent. One sentence. */
 function explain(error: unknown): string {
   if (isRegistryError(error)) return error.message;
   const { code, message } = error as NodeJS.ErrnoException;
