@@ -56,7 +56,7 @@ export function makeOwnEntry(resource: SearchedResource, about: Pick<Outline, 't
   return collected.pack();
 }
 
-/** The entry of a document: a record for each of its parts. `most`: the postings that it may have. */
+/** The entry of a document: a record for each of its parts. `limit`: the most postings that it may have. */
 export function makeEntry(outline: Outline, limit = maxPostings): SearchEntry {
   const collected = createCollected(limit);
   const { words, key, add } = collected;

@@ -53,7 +53,6 @@ function createTermIndex(budget: { all: number; organization: number }) {
     }
   }
 
-  /** Removes the terms of an entry that was added. */
   function remove(source: Row, entry: SearchEntry | null): void {
     if (entry === null) return;
     spend(source.coordinate.org, -costOf(entry));

@@ -188,7 +188,6 @@ function followRegistry(registry: Registry, index: SearchIndex) {
   let walk: { startedAt: number; done: boolean; end: Promise<void> } | null = null;
   let isBuilt = false;
 
-  /** Resolves when no outline is being made. */
   const settled = (): Promise<void> => outlines.onIdle();
 
   /** Resolves when all earlier writes are indexed, except for outlines. Concurrent callers share the work. */

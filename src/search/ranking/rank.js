@@ -154,7 +154,7 @@ function termsAlike(word, storage) {
 }
 
 /**
- * The number of letters to add, remove, change or swap (Damerau), or more than `most`.
+ * The number of letters to add, remove, change or swap (Damerau), or more than `max`.
  * @param {string} a
  * @param {string} b
  * @param {number} max
