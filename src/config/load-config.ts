@@ -187,7 +187,6 @@ function assertNames(value: unknown, path: readonly string[]): void {
   }
 }
 
-/** Formats a validation error as a sentence that names the key. */
 function explainError({ instancePath, message, params, parentSchema, propertyName }: ErrorObject): string {
   const place = instancePath.slice(1).replaceAll('/', '.') || 'the configuration';
   const key = propertyName === undefined ? place : `${place} has the key ${JSON.stringify(propertyName)}, which`;
@@ -294,7 +293,6 @@ function fillSiteHosts({ sites, url }: Pick<UserConfig, 'sites' | 'url'>): Confi
   );
 }
 
-/** Throws `malformed` for a key that is not that of a witness. */
 function fillWitnesses(given: Config['publicLog']['witnesses'] = []): Config['publicLog']['witnesses'] {
   for (const [index, { key }] of given.entries())
     if (parseVerifierKey(key)?.algorithm !== 'cosignature')
