@@ -30,9 +30,7 @@ export interface PublishOptions extends CommonOptions {
   format: 'lines' | ToolFormat;
 }
 
-/**
- * Publishes to a running registry and prints what the local command prints. Returns the exit code.
- */
+/** Publishes to a running registry and prints what the local command prints. Returns the exit code. */
 export async function publishRemotely(
   registry: string,
   file: string,
@@ -47,8 +45,7 @@ export async function publishRemotely(
 }
 
 /**
- * Sends a document and creates its resource if needed. Throws the registry's own error unless it is
- * about the document.
+ * Sends a document and creates its resource if needed. Throws the registry's own error unless it is about the document.
  */
 async function send(
   registry: Client,
