@@ -6,10 +6,7 @@ export interface Claim {
   owner: string;
   /** The order of work is kept by lane. Defaults to the owner, which then has one lane. */
   lane?: string;
-  /**
-   * Milliseconds. Work that has not started by then is rejected with `rate_limited` or
-   * `unavailable`. Default: no limit.
-   */
+  /** Milliseconds until waiting work is rejected with `rate_limited` or `unavailable`. Default: no limit. */
   patience?: number | undefined;
   /** Whether it is expected to end soon. One such task may use an extra slot. */
   isShort?: boolean;
@@ -18,10 +15,7 @@ export interface Claim {
    * flood leaves the event loop to others. Default: not at all.
    */
   longestRest?: number;
-  /**
-   * If it aborts before the work starts, the work is rejected with the signal's reason and never
-   * starts.
-   */
+  /** If it aborts before the work starts, the work is rejected with the signal's reason and never starts. */
   signal?: AbortSignal;
 }
 
@@ -119,7 +113,6 @@ export function createFairQueue(places: number, now: () => number = () => perfor
     ended.set(owner, now());
   }
 
-  /** Resolves with the slot when it is taken. */
   function turnOf({ owner, patience, isShort = false, signal }: Claim, number: number): Promise<Place> {
     return new Promise((resolve, reject) => {
       let timer: NodeJS.Timeout | undefined;
@@ -156,7 +149,6 @@ export function createFairQueue(places: number, now: () => number = () => perfor
   }
 
   return {
-    /** Runs the work when its turn comes. */
     async add<T>(claim: Claim, work: () => Promise<T>): Promise<T> {
       const { owner, lane = owner, longestRest = 0 } = claim;
       const number = Math.max(reached, (last.get(lane) ?? -1) + 1);
@@ -178,7 +170,6 @@ export function createFairQueue(places: number, now: () => number = () => perfor
         if (last.get(lane) === number) last.delete(lane);
       }
     },
-    /** Resolves when nothing runs or waits. */
     onIdle: async (): Promise<void> => {
       if (isWorking()) await idle.promise;
     },

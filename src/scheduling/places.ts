@@ -7,7 +7,6 @@ import PQueue from 'p-queue';
 export function createQueues(atOnce: number) {
   const queues = new Map<string, PQueue>();
   return {
-    /** Runs the work in the queue of this name. */
     async add<T>(name: string, work: () => Promise<T>): Promise<T> {
       const queue = queues.getOrInsertComputed(name, () => new PQueue({ concurrency: atOnce }));
       try {
@@ -16,9 +15,7 @@ export function createQueues(atOnce: number) {
         if (queue.size === 0 && queue.pending === 0 && queues.get(name) === queue) queues.delete(name);
       }
     },
-    /** How much waits in the queue of this name. */
     waiting: (name: string) => queues.get(name)?.size ?? 0,
-    /** Resolves when nothing runs or waits. */
     onIdle: async () => void (await Promise.all([...queues.values()].map((queue) => queue.onIdle()))),
   };
 }
@@ -55,7 +52,6 @@ export function createPlaces(count: number, { patience = null }: { patience?: nu
   }
 
   return {
-    /** Runs the work when a slot is free. */
     async take<T>(org: string, work: () => Promise<T>): Promise<T> {
       const { promise, resolve, reject } = Promise.withResolvers<T>();
       await quick.add(org, () => {
@@ -67,9 +63,7 @@ export function createPlaces(count: number, { patience = null }: { patience?: nu
       });
       return promise;
     },
-    /** The number of tasks running now. */
     running: () => running,
-    /** Resolves when nothing runs or waits. */
     async onIdle(): Promise<void> {
       await quick.onIdle();
       await slow.onIdle();

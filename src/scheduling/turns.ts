@@ -2,18 +2,13 @@ import { rateLimited } from '../model/errors.ts';
 import { createQueues } from './places.ts';
 import { setImmediate as othersTurn } from 'node:timers/promises';
 
-/**
- * Documents processed at once for one organization. More wait, so that no organization takes all
- * the memory or all compilers.
- */
+/** Documents processed at once for one organization: it must not take all the memory or all compilers. */
 const atOnceOfOne = 8;
 const maxWaiting = 32;
 /** Seconds before a rejected caller may retry. */
 const retryAfter = 5;
 
-/**
- * Limits how much work of one organization runs at once. Organizations do not wait for each other.
- */
+/** Limits how much work of one organization runs at once. Organizations do not wait for each other. */
 export function createTurns() {
   const queues = createQueues(atOnceOfOne);
   return {
@@ -27,10 +22,7 @@ export function createTurns() {
   };
 }
 
-/**
- * Runs work with the same name in the order of the calls, one at a time. Work with different names
- * runs concurrently.
- */
+/** Runs work with the same name in the order of the calls, one at a time; with different names, concurrently. */
 export function createInOrder() {
   return createQueues(1).add;
 }

@@ -1,7 +1,4 @@
-/**
- * What the work resolves to, or null when it takes longer than these milliseconds. It goes on in
- * either case.
- */
+/** What the work resolves to, or null when it takes longer than these milliseconds. It goes on in either case. */
 export async function within<T>(milliseconds: number, work: Promise<T>): Promise<T | null> {
   if (milliseconds === Infinity) return work;
   const { promise: late, resolve } = Promise.withResolvers<null>();
@@ -66,7 +63,6 @@ export function createAlarms(ring: (name: string) => void) {
   };
 }
 
-/** When work is done again. */
 interface Rhythm {
   /** Milliseconds from now to the first round, and from the end of a round to the next. */
   first: number;
