@@ -17,10 +17,7 @@ export interface Grant {
   resources: readonly string[] | null;
 }
 
-/**
- * Who makes a request. `operator` is the server itself, or a person on the command line of its data
- * folder.
- */
+/** Who makes a request. `operator` is the server itself, or a person on the command line of its data folder. */
 export type Principal =
   | { kind: 'anonymous' }
   | { kind: 'operator'; id: string }
@@ -116,10 +113,7 @@ export function grantsIn(principal: Principal, org: string): readonly Grant[] {
   return principal.organizations[org]!;
 }
 
-/**
- * The globs of the organization's resources for which the principal has the scope. Null: all of
- * them; empty: none.
- */
+/** The globs of the organization's resources for which the principal has the scope. Null: all; empty: none. */
 export function partOf(principal: Principal, org: string, scope: Scope): readonly string[] | null {
   const grants = grantsIn(principal, org).filter((grant) => includesScope(grant.scopes, scope));
   if (grants.some(({ resources }) => resources === null)) return null;
@@ -152,10 +146,7 @@ function includesScope(granted: readonly Scope[], wanted: Scope): boolean {
 
 const globGrammar = /^(?:apis|schemas|rulesets|sites|\*)\/[a-z0-9*-]{1,63}$/;
 
-/**
- * Whether the text is a valid glob for a key: `type/slug`, where `*` matches any run of characters
- * in one segment.
- */
+/** Whether the text is a valid glob for a key: `type/slug`, where `*` matches any characters in one segment. */
 export function isResourceGlob(text: string): boolean {
   return globGrammar.test(text);
 }
@@ -166,10 +157,7 @@ function coversName(glob: string, name: string): boolean {
   return matchesGlob(globType!, type!) && matchesGlob(globSlug!, slug!);
 }
 
-/**
- * The principal as written in refs and logs. A CI job appears under its own name, not its key's.
- * Never contains a secret.
- */
+/** The principal as written in refs and logs, without a secret. A CI job has its own name, not its key's. */
 export function formatPrincipal(principal: Principal): string {
   if (principal.kind === 'key' && principal.job) return `job:${formatJob(principal.job)}`;
   return principal.kind === 'anonymous' ? 'anonymous' : `${principal.kind}:${principal.id}`;
@@ -211,10 +199,7 @@ export function holderInWords({ group, subject }: Pick<GivenRights, 'group' | 's
 /** The group of everybody who signs in. */
 export const everybody = '*';
 
-/**
- * The CI job that a key was issued to, as its verified token states. Recorded with what the job
- * publishes.
- */
+/** The CI job that a key was issued to, as its verified token states. Recorded with what the job publishes. */
 export interface JobOrigin {
   issuer: string;
   subject: string;
@@ -253,17 +238,13 @@ export interface CiJob extends Pick<JobOrigin, 'issuer' | 'subject' | 'commit' |
   /** Full name, such as `refs/heads/main`. Null when the job has no ref or names it ambiguously. */
   ref: string | null;
   isRefProtected: boolean;
-  /**
-   * The file that started the run and the file that defines this job, each with repository and ref.
-   */
+  /** The file that started the run and the file that defines this job, each with repository and ref. */
   workflow: string | null;
   jobWorkflow: string | null;
   environment: string | null;
   /** What started the job: `push`, `pull_request`, `merge_request_event`, … */
   event: string | null;
-  /**
-   * Whether the job runs for a merge request from a fork. GitHub's tokens do not say; `event` does.
-   */
+  /** Whether the job runs for a merge request from a fork. GitHub's tokens do not say; `event` does. */
   isFork: boolean;
   /** The account that started the job, by its name on the host. Null: the token names none. */
   startedBy: string | null;

@@ -20,10 +20,7 @@ export interface Coordinate {
   slug: string;
 }
 
-/**
- * Selects a version of a resource. `version` is a label or a range: only the resource can tell
- * which, and an exact label wins.
- */
+/** Selects a version. `version` is a label or a range: only the resource can tell which, and an exact label wins. */
 export type Selector = { kind: 'latest' } | { kind: 'version'; version: string } | { kind: 'digest'; digest: Digest };
 
 /** The last segment of a path, by what it shows; null: it has none. Of a part and an image, how it begins. */
@@ -82,10 +79,7 @@ export function isSlug(text: string): boolean {
   return slugGrammar.test(text) && !text.includes('--') && !isNameOfJavaScript(text);
 }
 
-/**
- * Makes a slug from any text: `Swagger Petstore (v2)` → `swagger-petstore-v2`. Null when no
- * character can be kept.
- */
+/** Makes a slug from any text: `Swagger Petstore (v2)` → `swagger-petstore-v2`. Null: no character can be kept. */
 export function slugFrom(text: string): string | null {
   const slug = text
     .normalize('NFKD')
@@ -167,9 +161,7 @@ function splitFormat(text: string): { stem: string; format: Format | null } {
   return { stem: text, format: null };
 }
 
-/**
- * Parses the text after the `@`: a label, a range, a digest, or `latest`. Null for anything else.
- */
+/** Parses the text after the `@`: a label, a range, a digest, or `latest`. Null for anything else. */
 export function parseSelector(text: string): Selector | null {
   if (text === 'latest') return { kind: 'latest' };
   if (isDigest(text)) return { kind: 'digest', digest: text };
@@ -221,10 +213,7 @@ export function formatCoordinate(
   return `${base}@${selector.kind === 'digest' ? selector.digest : selector.version}`;
 }
 
-/**
- * Parses `@org/type/slug[@version]` as people write it on a command line or in a document. Null for
- * anything else.
- */
+/** Parses `@org/type/slug[@version]` as people write it in commands and documents. Null for anything else. */
 export function parseCoordinate(text: string): { coordinate: Coordinate; selector: Selector } | null {
   const address = parseAddress(`/${text}`);
   if (address?.kind !== 'resource' || address.view !== 'document' || address.format !== null) return null;

@@ -39,7 +39,6 @@ export interface Held {
   /** Null: an upload. */
   commit: string | null;
   authors: HeldAuthor[];
-  /** How many changes there are. */
   count: number;
   /** The first of them, for people. */
   changes: HeldChange[];

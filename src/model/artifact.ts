@@ -56,15 +56,10 @@ export interface DocumentFacts {
   version: string | null;
 }
 
-/**
- * The description of a version: the manifest's `config` object. Contains no time, so it can be
- * reproduced.
- */
+/** The description of a version: the manifest's `config` object. Without a time, so that it can be reproduced. */
 export interface ArtifactConfig extends DocumentFacts {
   provenance: Provenance;
-  /**
-   * The compiler that made the artifact: name, version, and the runtime whose codecs compressed it.
-   */
+  /** The compiler that made the artifact: name, version, and the runtime whose codecs compressed it. */
   compiler: string;
   validation: Validation;
   /** The manifest of the ruleset. Its name is in the report, which not everybody may read whole. */
@@ -76,10 +71,7 @@ export interface ArtifactConfig extends DocumentFacts {
   dependencies?: readonly Dependency[];
 }
 
-/**
- * An artifact's manifest (OCI image manifest 1.1 with `artifactType`). Its digest is the version's
- * identity.
- */
+/** An artifact's manifest (OCI image manifest 1.1 with `artifactType`). Its digest is the version's identity. */
 export interface Manifest {
   schemaVersion: 2;
   mediaType: 'application/vnd.oci.image.manifest.v1+json';
@@ -147,7 +139,6 @@ export interface View {
 
 /** A view of a file, one of several documents that a repository makes of it. */
 export interface FileView extends View {
-  /** Path of the file. */
   file: string;
 }
 

@@ -10,10 +10,7 @@ export interface Annotation extends Pick<Problem, 'rule' | 'severity' | 'message
 /** The state of a check. `waiting`: for an approval. `cancelled`: a newer commit replaced it. */
 export type CheckState = 'running' | 'waiting' | 'success' | 'failure' | 'neutral' | 'cancelled';
 
-/**
- * What Stele reports to a git host about one commit. A commit gets one check for each resource that
- * it affects.
- */
+/** What Stele reports to a git host about one commit: one check for each resource that it affects. */
 export interface Check {
   /** 40 hexadecimal digits. */
   commit: string;
@@ -38,7 +35,6 @@ export interface Check {
 
 /** The one comment of a pull request, which is edited in place. */
 export interface PullComment {
-  /** The pull request's number on its host. */
   number: number;
   /** The commit that it is about, and that its notes are placed in. */
   commit: string;

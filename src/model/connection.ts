@@ -56,10 +56,7 @@ export interface Connection {
   path: string;
   /** Absent: all of the file is published. */
   view?: FileView;
-  /**
-   * Glob of tag names, such as `v*`: matching tags become versions instead of the branch. Null: the
-   * branch does.
-   */
+  /** Glob of tag names, such as `v*`: matching tags become versions instead of the branch. Null: the branch does. */
   tags: string | null;
   onConflict: OnConflict;
   /** Name of a credential in the configuration. */
@@ -78,10 +75,7 @@ export type RepositoryState =
   | 'detached' // the branch or repository is missing, or another one took its place; published versions stay
   | 'failed'; // the remote did not answer, or the sync failed; it is retried
 
-/**
- * Recorded when a repository rewrites history or a tag that was published. Stays until somebody
- * connects it again.
- */
+/** Recorded when a repository rewrites published history or a tag. Stays until somebody connects it again. */
 export interface Divergence {
   /** What was rewritten. One sentence. */
   detail: string;
@@ -103,7 +97,6 @@ export interface DocumentState {
   detail?: string | null;
   /** Label of the version with this content. Null when it was rejected. */
   label: string | null;
-  /** Digest of the report. */
   report: Digest | null;
   /**
    * Digest of the object that lists the input blobs: `{path: blob id or null}`. Equal inputs are
@@ -127,10 +120,7 @@ export interface DocumentState {
   references?: { urls: string[]; visibility: Visibility };
 }
 
-/**
- * The result of one tag for one resource. `label` is null when it was rejected; it is retried when
- * the tag moves.
- */
+/** The result of one tag for one resource. `label` null: it was rejected, and is retried when the tag moves. */
 export interface TagState {
   commit: string;
   label: string | null;
@@ -154,34 +144,23 @@ export interface Repository {
   url: string;
   branch: string | null;
   credential: string | null;
-  /**
-   * The folder in which documents are found by content (`''`: the whole tree). Null: each document
-   * is connected by hand.
-   */
+  /** The folder in which documents are found by content (`''`: all). Null: each is connected by hand. */
   discover: string | null;
   /** Visibility and validation of the resources that discovery creates. */
   visibility: Visibility;
   validation: Validation;
-  /**
-   * `tags`: where a document has release tags, they become its versions instead of the branch.
-   * Absent: the branch does.
-   */
+  /** `tags`: a document's release tags become its versions, where it has any. Absent: the branch does. */
   versions?: 'tags' | undefined;
   state: RepositoryState;
   /** When the state last changed. ISO 8601, UTC. */
   since?: string;
   /** Null or absent: the repository never rewrote its history. */
   diverged?: Divergence | null;
-  /**
-   * Set when the configuration lists it, or did; `argument`: when it was given to `stele serve`. Absent
-   * in older records.
-   */
+  /** Set when the configuration lists it, or did; `argument`: `stele serve` was given it. Absent in old records. */
   configured?: true | 'argument' | undefined;
   /** Set when it was found among the repositories of an owner: `ownerId`. */
   owner?: string;
-  /**
-   * Why it is no longer followed. One sentence. It is then not synced. Null or absent: it is followed.
-   */
+  /** Why it is no longer followed, in one sentence; it is then not synced. Null or absent: it is followed. */
   gone?: string | null;
   /**
    * The host that it is on, as the configuration names it, and the host's id of it, which stays when
@@ -209,10 +188,7 @@ export interface Repository {
   trusted?: string | null;
   /** A commit that is not published, because it is not known to descend from `trusted`. */
   held?: string | null;
-  /**
-   * Set when a commit could not be read for a temporary reason. The timer retries it, each time
-   * after a longer wait.
-   */
+  /** Set when a commit could not be read for a temporary reason: retried by the timer, after ever longer waits. */
   retry?: Retry | null;
   syncedAt: string | null;
   /** As of `documentsByPath`. */
@@ -309,10 +285,7 @@ export function publicDetail(url: string, detail: string | null): string | null 
   return detail?.replaceAll(url, repositoryName(url)) ?? null;
 }
 
-/**
- * Identifies a followed repository within its organization: 16 hexadecimal digits of a hash of its
- * URL and branch.
- */
+/** Identifies a followed repository within its organization: 16 hexadecimal digits of a hash of URL and branch. */
 export function repositoryId(url: string, branch: string | null): string {
   return hexOf(digestOf(`${url}\n${branch ?? ''}`)).slice(0, 16);
 }

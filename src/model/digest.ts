@@ -1,9 +1,6 @@
 import { hash } from 'node:crypto';
 
-/**
- * Identifies immutable bytes: `sha256:` and 64 lower-case hexadecimal digits (OCI image
- * specification, descriptors).
- */
+/** Identifies immutable bytes: `sha256:` and 64 lower-case hexadecimal digits (OCI image specification, descriptors). */
 export type Digest = `sha256:${string}`;
 
 const pattern = /^sha256:[0-9a-f]{64}$/;

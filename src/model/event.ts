@@ -28,9 +28,7 @@ export type EventType = (typeof eventTypes)[number];
  */
 export interface Event {
   specversion: '1.0';
-  /**
-   * Sorts by time: 9 characters of time in base 36, then 22 of a digest. Also sent as `webhook-id`.
-   */
+  /** Sorts by time: 9 characters of time in base 36, then 22 of a digest. Also sent as `webhook-id`. */
   id: string;
   /** The organization: `<registry>/@org`. */
   source: string;
@@ -49,10 +47,7 @@ export function eventTypeOf({ type }: Pick<Event, 'type'>): EventType | 'test' |
   return type.slice('dev.stele.'.length) as EventType | 'test' | 'audit';
 }
 
-/**
- * The first characters of the ids of events at this time (milliseconds since 1970). Ids of later
- * events sort after it.
- */
+/** How ids of events at this time (milliseconds since 1970) begin. Ids of later events sort after it. */
 export function eventIdPrefix(time: number): string {
   return Math.max(0, time).toString(36).padStart(9, '0');
 }
@@ -111,7 +106,6 @@ export interface Attempt {
   at: string;
   /** HTTP status of the response. Null when there was none. */
   status: number | null;
-  /** Duration. */
   milliseconds: number;
   /** Why the attempt failed. One sentence; null when it succeeded. */
   error: string | null;

@@ -2,10 +2,7 @@ import type { Visibility } from './access.ts';
 import { createPathGlob, isPathGlob } from './glob.ts';
 import type { BlockOn, Exempted, Exemption, Problem, Validation } from './problem.ts';
 
-/**
- * What a breaking change needs: nothing; a higher major version (for 0.x a minor one); or `strict`,
- * an exemption.
- */
+/** What a breaking change needs: nothing; a higher major version (for 0.x a minor one); `strict`: an exemption. */
 export const compatibilities = ['none', 'semver', 'strict'] as const;
 export type Compatibility = (typeof compatibilities)[number];
 

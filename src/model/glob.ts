@@ -60,9 +60,7 @@ export function createPathGlob(pattern: string): (path: string) => string[] | nu
   };
 }
 
-/**
- * Replaces `{1}`, `{2}`, … with what the stars matched. A placeholder without a star becomes empty.
- */
+/** Replaces `{1}`, `{2}`, … with what the stars matched. A placeholder without a star becomes empty. */
 export function fillTemplate(template: string, captures: readonly string[]): string {
   return template.replace(/\{([1-9])\}/g, (_, number: string) => captures[Number(number) - 1] ?? '');
 }

@@ -12,10 +12,7 @@ export interface Key {
   scopes: Scope[];
   /** Globs of `type/slug` that the key is limited to. Null: the whole organization. */
   resources: string[] | null;
-  /**
-   * Hash of the whole secret text. The secret has 190 random bits, so a plain hash cannot be
-   * brute-forced.
-   */
+  /** Hash of the whole text. The secret has 190 random bits, so a plain hash cannot be brute-forced. */
   hash: Digest;
   createdAt: string;
   expiresAt: string | null;
@@ -40,10 +37,7 @@ export function keyRef(id: string): string {
   return `keys/${id}`;
 }
 
-/**
- * The parts of a key's text: `stele_<id>_<secret><checksum>`, each of `[0-9A-Za-z]`. The checksum
- * has 6 characters.
- */
+/** The parts of a key's text: `stele_<id>_<secret><checksum>`, each of `[0-9A-Za-z]`; the checksum has 6. */
 export interface KeyText {
   id: string;
   secret: string;

@@ -32,10 +32,7 @@ interface TypeRow {
   unmarked: string | null;
   /** `artifactType` of the manifests. */
   artifactType: string;
-  /**
-   * The media types that a request may ask for. The first of each format is the default (design
-   * §8).
-   */
+  /** The media types that a request may ask for. The first of each format is the default (design §8). */
   mediaTypes: Readonly<Record<Format, readonly string[]>>;
 }
 

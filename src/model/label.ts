@@ -38,9 +38,7 @@ export function labelFromVersion(version: string): string | null {
   return mapped !== '' && isLabel(prefixed) ? prefixed : null;
 }
 
-/**
- * A label parsed as a semantic version. Numbers are bigints because labels can have 128 characters.
- */
+/** A label parsed as a semantic version. Numbers are bigints because labels can have 128 characters. */
 export interface SemanticVersion {
   core: readonly [bigint, bigint, bigint, ...bigint[]];
   prerelease: readonly string[];
@@ -73,10 +71,7 @@ function parse(label: string): SemanticVersion | null {
   };
 }
 
-/**
- * Negative when a precedes b, positive when it follows, 0 when they have equal precedence (SemVer
- * §11).
- */
+/** Negative when a precedes b, positive when it follows, 0 when they have equal precedence (SemVer §11). */
 export function compareSemanticVersions(a: SemanticVersion, b: SemanticVersion): number {
   for (let i = 0; i < Math.max(a.core.length, b.core.length); i++) {
     const difference = compareNumbers(a.core[i] ?? 0n, b.core[i] ?? 0n);

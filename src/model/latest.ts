@@ -97,10 +97,7 @@ export function withBranchAt(resource: Resource, label: string): Resource {
   return { ...moved, latest: chooseLatest(moved) };
 }
 
-/**
- * Whether latest goes back from one state of a resource to the next: to a version whose commit is
- * older. Returns both versions, or null.
- */
+/** Both versions, where latest goes back to a version with an older commit; else null. */
 export function latestMovedBack(resource: Resource, next: Resource): { from: Version; to: Version } | null {
   const from = resource.latest === null ? null : findVersion(resource, resource.latest);
   const to = next.latest === null ? null : findVersion(next, next.latest);

@@ -15,17 +15,11 @@ export interface OutlineOperation {
   deprecated: boolean;
   /** Its `x-sunset`. Absent: none is stated. */
   sunset?: string;
-  /**
-   * Digest of the operation as written in the document, with its path's parameters. Shows whether
-   * it changed.
-   */
+  /** Digest of the operation as written, with its path's parameters. Shows whether it changed. */
   digest: Digest;
 }
 
-/**
- * A named schema from an API's components or a schema's definitions. `''` names the schema document
- * itself.
- */
+/** A named schema of an API's components or a schema's definitions. `''` names the schema document itself. */
 export interface OutlineSchema {
   name: string;
   /** Names of its own properties. */
@@ -42,10 +36,7 @@ export interface OutlineRule {
   digest: Digest;
 }
 
-/**
- * A summary of a published document. The sandbox makes it from the published JSON; texts are plain
- * and truncated.
- */
+/** A summary of a published document, which the sandbox makes of its JSON; texts are plain and truncated. */
 export interface Outline {
   title: string;
   /** First paragraph of the description, without its Markdown. */

@@ -23,7 +23,6 @@ export interface Owner {
   listedAt: string | null;
   /** False when the owner has more repositories than are listed. Then nothing is detached. */
   isComplete: boolean;
-  /** The number of repositories that are followed. */
   followed: number;
   /** The other repositories, by name, and why they are not followed. */
   skipped: Record<string, SkipReason>;
@@ -37,10 +36,7 @@ export interface OwnerFilter {
   forks?: boolean;
 }
 
-/**
- * Why the filter leaves a repository out, or null. Globs match the name below the owner, ignoring
- * case; `*` also matches `/`.
- */
+/** Why the filter leaves a repository out, or null. Globs ignore case; `*` also matches `/`. */
 export function skipReason(
   { only, except = [], archived = false, forks = false }: OwnerFilter,
   name: string,

@@ -28,10 +28,7 @@ export interface Version {
   label: string;
   /** The version's identity: the digest of its manifest. */
   manifest: Digest;
-  /**
-   * Digest of the published content without provenance. Versions with equal content have the same
-   * digest (design §7).
-   */
+  /** Digest of the published content without provenance: equal content has the same one (design §7). */
   content: Digest;
   /** ISO 8601, UTC. */
   publishedAt: string;
@@ -88,10 +85,7 @@ export interface Resource extends GateSettings, Ownership {
   onBranch?: string;
   /** Whether schema errors in its documents are warnings. Null: the organization's default. */
   validation: Validation | null;
-  /**
-   * In order of publication, oldest first. Imported history is inserted by the dates of its
-   * commits.
-   */
+  /** In order of publication, oldest first. Imported history is inserted by the dates of its commits. */
   versions: Version[];
   createdAt: string;
   /** When it was deleted, or null. The slug and its labels are never reused. */
@@ -170,9 +164,7 @@ export function selectVersion(
   return highest ? { version: highest.version, exact: false } : null;
 }
 
-/**
- * The label that should be latest now (design §7). Null when every version is yanked or withdrawn.
- */
+/** The label that should be latest now (design §7). Null when every version is yanked or withdrawn. */
 export function chooseLatest(resource: Resource): string | null {
   if (resource.latestPinned && resource.latest !== null) {
     const pinned = findVersion(resource, resource.latest);
