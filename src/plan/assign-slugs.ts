@@ -189,7 +189,6 @@ function versionInPath(path: string): string | null {
   return version === undefined ? null : slugFrom(version);
 }
 
-/** The slug of a document that nothing names. */
 const nameless = { apis: 'api', schemas: 'schema', rulesets: 'ruleset' } as const;
 
 /** The repository's name as a slug, or null if it is a single letter, which says nothing. */

@@ -207,7 +207,6 @@ function refused(path: string, report: Report): Plan {
   return { ...nothing, settings: { path, report }, isRefused: true };
 }
 
-/** The paths of regular files. */
 function pathsOf(entries: readonly SnapshotEntry[]): string[] {
   return entries.flatMap(({ path, kind }) => (kind === 'file' ? [path] : []));
 }
@@ -258,9 +257,7 @@ function withListed(
   return [...byPath.values()];
 }
 
-/**
- * Reads all files that contain versions in one batch. Each is read again later, then from memory.
- */
+/** Reads all files that contain versions in one batch. Each is read again later, then from memory. */
 async function bringVersionFiles(snapshot: Snapshot, documents: readonly Planned[]): Promise<void> {
   const paths = new Set(documents.flatMap(({ version }) => (version.from === 'file' ? [version.path] : [])));
   if (paths.size > 1) await snapshot.read([...paths]);

@@ -41,7 +41,6 @@ export function isInFolder(path: string, folder: string): boolean {
 /** A file that an entry of `stele.yaml` selects. */
 export interface Listed {
   entry: SettingsResource;
-  /** Path of the file. */
   file: string;
   /** What each star of the entry's pattern matched. Null when the entry names the file itself. */
   captures: readonly string[] | null;

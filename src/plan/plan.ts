@@ -168,9 +168,7 @@ async function filesOf(registry: Registry, repository: Repository, resource: Con
   return [...new Set([...(connection.tags === null || published.length === 0 ? [file] : []), ...published])];
 }
 
-/**
- * Whether `stele.yaml` now skips a file that was found earlier, or assigns it to another resource.
- */
+/** Whether `stele.yaml` now skips a file that was found earlier, or assigns it to another resource. */
 function isPassedOver({ documents, searched, isRefused }: Plan, name: string, connection: Connection): boolean {
   if (isRefused) return false;
   const { path } = connection;

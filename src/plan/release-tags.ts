@@ -11,10 +11,6 @@ function patternsFor({ slug }: Pick<Coordinate, 'slug'>): string[] {
   return [`${slug}-v*`, `${slug}@*`, `${slug}/v*`, 'v*', 'r*', 'release-*', 'release/*', '*'];
 }
 
-/**
- * The patterns of tags that may name a document's releases, best first: those of the usual ones that
- * give a tag a label beginning with a number. `*` only if all tags do.
- */
 /** Patterns of release tags, each with the tag of the highest version among those that it fits. */
 function releasePatterns(
   tags: readonly string[],

@@ -19,7 +19,6 @@ export interface SettingsFile {
   settings: Settings | null;
   isRefused: boolean;
   addProblem: AddProblem;
-  /** All problems added so far. */
   report(): Report;
 }
 
