@@ -47,9 +47,7 @@ async function* missingKeys(first: Bucket, second: Bucket, prefix: string): Asyn
   }
 }
 
-/**
- * Works on the items, some at once. Takes no more of them after a failure, with which it rejects.
- */
+/** Works on the items, some at once. Takes no more of them after a failure, with which it rejects. */
 export async function inParallel<T>(
   items: AsyncIterable<T>,
   workers: number,

@@ -205,7 +205,6 @@ export async function copyStore(from: Bucket, into: Bucket, options: CopyOptions
   return copied;
 }
 
-/** The newest entry of each log of a bucket. */
 async function readHeads(bucket: Bucket): Promise<Head[]> {
   const heads: Head[] = [];
   for (const [log, sequence] of await readTips(bucket)) {

@@ -37,10 +37,7 @@ export const folderMode = 0o700;
 /** Mode of every file in the data folder. */
 export const fileMode = 0o600;
 
-/**
- * Reports whether others than the owner have access to a folder. False if it is missing, and on
- * Windows.
- */
+/** Whether others than the owner have access to a folder. False if it is missing, and on Windows. */
 export async function isOpenToOthers(folder: string): Promise<boolean> {
   const stats = await stat(folder).catch(() => null);
   return stats !== null && process.platform !== 'win32' && (stats.mode & 0o077) !== 0;
@@ -82,20 +79,14 @@ function whyNotWritten(cause: unknown): string | null {
   return faults.has(code) ? `The store is not writable: ${faults.get(code)}` : null;
 }
 
-/**
- * For `catch` after a write that did not happen: throws `unavailable` for a known reason, else the
- * error itself.
- */
+/** For `catch` after a write that did not happen: throws `unavailable` for a known reason, else the error itself. */
 export function refuseWrite(cause: unknown): never {
   const reason = isRegistryError(cause) ? null : whyNotWritten(cause);
   if (reason === null) throw cause;
   throw unavailable(`${reason}; nothing was written.`, { cause, retryAfter: 5 });
 }
 
-/**
- * Returns the error for an unconfirmed write. Reading it back proves nothing: that reads the page
- * cache, not the disk.
- */
+/** The error for an unconfirmed write. Reading it back proves nothing: that reads the page cache, not the disk. */
 export function notConfirmed(cause: unknown): RegistryError {
   const message = 'The disk did not confirm the write, so it may be lost. Retry with the same Idempotency-Key.';
   return new RegistryError('outcome_unknown', message, { cause, retryAfter: 5 });
@@ -114,10 +105,7 @@ export function refuseRead(cause: unknown): never {
   throw unavailable(`The store cannot be read: ${reason}.`, { cause, retryAfter: 5 });
 }
 
-/**
- * Returns a handler for `catch` that throws `unavailable`, saying why the path cannot be the data
- * folder.
- */
+/** A handler for `catch` that throws `unavailable`, saying why the path cannot be the data folder. */
 export function refuseFolder(path: string): (cause: unknown) => never {
   return (cause) => {
     if (isRegistryError(cause)) throw cause;
@@ -129,9 +117,7 @@ export function refuseFolder(path: string): (cause: unknown) => never {
   };
 }
 
-/**
- * Temporary files of this process, so that another bucket on the same folder does not delete them.
- */
+/** Temporary files of this process, so that another bucket on the same folder does not delete them. */
 const ownFiles = new Set<string>();
 /** Age in milliseconds at which any temporary file is deleted. None is needed for a minute. */
 const stale = 60 * 60 * 1000;
@@ -157,10 +143,7 @@ export async function withTemporaryFile<T>(
   }
 }
 
-/**
- * Deletes files of dead processes and files older than an hour. Files that cannot be deleted are
- * ignored.
- */
+/** Deletes files of dead processes and files older than an hour. Files that cannot be deleted are ignored. */
 export async function sweepTemporaryFiles(files: Files, folder: string, now: number): Promise<void> {
   const entries = await files.readdir(folder, { withFileTypes: true });
   for (const entry of entries) {

@@ -33,9 +33,7 @@ export async function openFsBucket(path: string, { files = nodeFiles }: { files?
   const confirm = createConfirm(files);
   const durable = new Set<string>([root]);
 
-  /**
-   * Makes a folder and fsyncs each parent that gained an entry, so that the path is durable too.
-   */
+  /** Makes a folder and fsyncs each parent that gained an entry, so that the path is durable too. */
   async function makeFolder(folder: string): Promise<void> {
     if (durable.has(folder)) return;
     await makeFolder(dirname(folder));
@@ -153,10 +151,7 @@ interface Walk {
   keys: string[];
 }
 
-/**
- * Walks a folder in the order of whole keys: a folder `a` sorts as `a/`, after a file `a-b`. Skips
- * what cannot match.
- */
+/** Walks a folder in the order of whole keys: a folder `a` sorts as `a/`, after a file `a-b`. */
 async function walk(files: Files, root: string, folder: string, search: Walk): Promise<void> {
   const entries = await files.readdir(join(root, folder), { withFileTypes: true }).catch(ignoring('ENOENT', 'ENOTDIR'));
   const names = (entries ?? [])
@@ -175,10 +170,7 @@ async function walk(files: Files, root: string, folder: string, search: Walk): P
   }
 }
 
-/**
- * Makes a folder and its missing parents, each durable. It does not use `recursive`, which never
- * returns where no folder can be made (`/proc/x`).
- */
+/** Makes a folder and its missing parents, each durable. `recursive` never returns where that fails (`/proc/x`). */
 async function makePath(files: Files, folder: string): Promise<void> {
   if (await isFolder(files, folder)) return;
   if (dirname(folder) !== folder) await makePath(files, dirname(folder));

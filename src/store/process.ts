@@ -72,10 +72,7 @@ export function mayWork({ process, space, holder }: Worker): boolean {
   return process === processName() ? atWork.has(holder) : isAlive(process);
 }
 
-/**
- * The id of the pid namespace, since containers may share a host name. Empty if the system has no pid
- * namespaces.
- */
+/** The id of the pid namespace, since containers may share a host name. Empty if the system has none. */
 export const processSpace = read(
   () => `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/pid')}`,
 );

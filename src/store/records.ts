@@ -91,10 +91,7 @@ type Decision<T> = { value: T; change: Change } | null;
 /** Decides on the newest generation what comes next; null changes nothing. */
 export type Decide<T> = (current: Generation<T> | null) => Decision<T> | Promise<Decision<T>>;
 
-/**
- * Returns the error for damaged stored data. `detail` goes only to the log: it names keys of the
- * store.
- */
+/** The error for damaged stored data. `detail` goes only to the log: it names keys of the store. */
 export function corrupt(detail: string): RegistryError {
   const message = 'A record in the store is damaged. The operator should run `stele fsck`.';
   return new RegistryError('corrupt', message, { cause: new Error(detail) });

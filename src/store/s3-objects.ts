@@ -46,7 +46,6 @@ interface Thrown {
   $metadata?: { httpStatusCode?: number };
 }
 
-/** Reports what an error of the SDK means for the request that failed. */
 function failureOf(error: unknown): RequestFailure {
   const { name = '', code = '', $metadata } = error as Thrown;
   const status = $metadata?.httpStatusCode ?? 0;

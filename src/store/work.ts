@@ -45,10 +45,7 @@ export function parseWorkKey(key: string): { name: string; generation: number } 
   return name === undefined || Number(number) >= highest ? null : { name, generation: highest - Number(number) };
 }
 
-/**
- * Creates the expiring records on a bucket. `changed` is called with each name that was changed
- * through this object.
- */
+/** Creates the expiring records on a bucket. `changed` is called with each name that was changed through it. */
 export function createWork(
   bucket: Bucket,
   { now, monotonic, uniqueId, maxAge = 500 }: RecordsOptions,

@@ -101,10 +101,7 @@ export function parseEntryKey(key: string): { partition: string; sequence: numbe
   return entryKey(partition, sequence) === key ? { partition, sequence } : null;
 }
 
-/**
- * Encodes an entry as one line of JSON whose last member is the digest of all before it. `changes`:
- * each change as JSON.
- */
+/** Encodes an entry as one line of JSON, sealed by its digest. `changes`: each change as JSON. */
 export function encodeEntry(
   entry: Omit<Entry, 'changes'>,
   changes: readonly string[],

@@ -83,8 +83,8 @@ export async function deleteOlderHeads(bucket: Bucket, key: string): Promise<voi
 export type Heads = ReturnType<typeof createHeads>;
 
 /**
- * The heads of the logs of a bucket, written some seconds after the entries that they name. `headEvery`: milliseconds between two writes; without it nothing is
- * written. Failures are reported and change nothing else: the next head is as good.
+ * The heads of the logs of a bucket, written some seconds after the entries that they name. `headEvery`: milliseconds
+ * between two writes; without it nothing is written. Failures are reported and change nothing else.
  */
 export function createHeads(bucket: Bucket, { now, uniqueId, headEvery, failed = () => undefined }: RecordsOptions) {
   /** The newest head of each log, as far as is known here. */

@@ -15,7 +15,6 @@ export interface Noted extends Pick<Generation<unknown>, 'generation' | 'at' | '
 /** A change, with the value that it gave the record: without the list that is stored item by item. */
 export interface LoggedChange extends Pick<Generation<unknown>, 'generation' | 'at' | 'value'> {
   name: string;
-  /** The number of its entry. */
   entry: number;
 }
 

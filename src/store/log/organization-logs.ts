@@ -40,7 +40,6 @@ export function createLogs(bucket: Bucket, options: RecordsOptions, changed: (na
   /** The logs whose last read failed. */
   const unread = new Set<string>();
   const heads = createHeads(bucket, options);
-  /** The logs that were opened once. */
   const met = new Set<string>();
   let writtenUntil = 0;
   let atWork: Promise<void> = Promise.resolve();

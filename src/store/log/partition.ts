@@ -68,9 +68,7 @@ const recently = 1000;
 /** Bytes of a change in the trail, and of a log without records, roughly. */
 const [noteSize, ownSize] = [200, 8 * 1024];
 
-/**
- * Opens the log of a partition: reads its newest checkpoint and what was appended since.
- */
+/** Opens the log of a partition: reads its newest checkpoint and what was appended since. */
 export async function openPartition(
   bucket: Bucket,
   objects: Objects,
@@ -244,7 +242,6 @@ export async function openPartition(
     /** The time of the newest entry when the log was opened; null: there was none. ISO 8601, UTC. */
     writtenUntil,
     expect: follower.expect,
-    /** The newest entry that was read. */
     head: () => ({ sequence: state.sequence, digest: state.digest }),
     /** Appends the change that `decide` makes of the record. See `Refs.update` and `UpdateOptions`. */
     update(name: string, decide: Decide<unknown>, given: UpdateOptions = {}) {
@@ -278,10 +275,7 @@ interface List {
   changed: Set<string>;
 }
 
-/**
- * Creates the lists of a state. A list is read once and then only updated. Callers use a handful of
- * prefixes, and each list is kept.
- */
+/** Creates the lists of a state. Each is read once, kept, and then only updated: callers use a handful of prefixes. */
 function createPrefixLists(state: State) {
   const lists = new Map<string, List>();
   state.listen(({ changes }) => {

@@ -214,7 +214,6 @@ export function createState(
     adopt: advance,
     /** Calls the listener with each entry that is applied from now on, and its records before it. */
     listen: (listener: Listener) => void listeners.push(listener),
-    /** Every record with its name. */
     records: () => [...records],
   };
 }

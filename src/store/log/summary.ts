@@ -117,10 +117,7 @@ export function createPacer(): (bytes: number) => Promise<void> {
 /** A record in a checkpoint. Items are arrays to keep checkpoints small: name, order, sequence, value. */
 type SummaryRow = [name: string, record: Omit<HeldRecord, 'items'>, items: [string, string, number, unknown][]];
 
-/**
- * Writes the records of a checkpoint in frames. Gives the event loop back after each: the records
- * may be many.
- */
+/** Writes the records of a checkpoint in frames. Gives the event loop back after each: the records may be many. */
 export async function writeFrames(objects: Objects, records: Iterable<[string, HeldRecord]>): Promise<Piece[]> {
   const frames: Piece[] = [];
   let lines: string[] = [];

@@ -166,7 +166,6 @@ export interface BatchStep {
   position: TreePosition;
   /** Tiles and bundles that are full now, which must be durable before the next batch is. */
   full: { key: string; bytes: Uint8Array }[];
-  /** Its leaves. */
   leaves: Buffer[];
 }
 
