@@ -105,10 +105,7 @@ export async function bringHistory(
   return history;
 }
 
-/**
- * Implements `Source.bring`. Commits that the server does not provide are fetched when they are
- * read.
- */
+/** Implements `Source.bring`. Commits that the server does not provide are fetched when they are read. */
 export async function bringCommits({ mirror, call }: Bringing, commits: readonly string[], ref: string): Promise<void> {
   const wanted = await absentOf(mirror, commits, call.signal);
   if (wanted.length === 0) return;

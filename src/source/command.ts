@@ -89,18 +89,13 @@ function signalGroup(leader: number, name: NodeJS.Signals): void {
   }
 }
 
-/** What one run of git may use. */
 interface GitSettings {
   /** The repository, which is also the working directory. */
   folder: string;
-  /**
-   * The transports that git may use, as in `GIT_ALLOW_PROTOCOL`. `none` for commands that only
-   * read.
-   */
+  /** The transports that git may use, as in `GIT_ALLOW_PROTOCOL`. `none` for commands that only read. */
   protocols: string;
   /** Git settings. Passed in the environment, so they may contain a secret. */
   config?: Readonly<Record<string, string>>;
-  /** Additional environment variables. */
   environment?: Readonly<Record<string, string>>;
   /** Where to find git and ssh, as in `PATH`. */
   searchPath: string;
@@ -197,10 +192,7 @@ export function isUnadvertised(stderr: string): boolean {
   );
 }
 
-/**
- * Whether the server says that the repository does not exist. Hosts also say so when the caller may
- * not see it.
- */
+/** Whether the server says that the repository does not exist, as hosts also do when the caller may not see it. */
 export function isNoRepository(stderr: string, { kind }: Location): boolean {
   if (kind === 'local') return false;
   return missing.test(stderr) || (kind === 'ssh' && /does not appear to be a git repository/i.test(stderr));
@@ -286,9 +278,7 @@ const reasons: readonly (readonly [RegExp, Reason])[] = [
   [/not valid: is this a git repository/, (at) => notGit(at).message],
 ];
 
-/**
- * Explains why git failed and what to do. The message names the repository and contains no secret.
- */
+/** Explains why git failed and what to do. The message names the repository and contains no secret. */
 export function explainFailure(failure: GitFailure): RegistryError {
   const { stderr, location } = failure;
   if (/No space left on device|Disk quota exceeded/.test(stderr)) {

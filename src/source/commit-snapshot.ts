@@ -39,7 +39,6 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
   const trees = new Map<string, TreeEntry[]>();
   const objects = new Map<string, ObjectInfo>();
 
-  /** Finds out which of these objects are in the mirror. */
   async function look(ids: readonly string[], signal: AbortSignal, isFresh = false): Promise<void> {
     const looked = await mirror.look(ids, signal, isFresh);
     for (const id of ids) objects.delete(id);

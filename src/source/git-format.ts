@@ -66,10 +66,7 @@ export interface Commit {
 const maxSignature = 64 * 1024;
 const maxSigned = 2 ** 20;
 
-/**
- * Parses a commit object (git-cat-file(1)): header lines, an empty line, the message. Null when it
- * names no tree.
- */
+/** Parses a commit object (git-cat-file(1)): header lines, an empty line, the message. Null: it names no tree. */
 export function parseCommit(bytes: Buffer): Commit | null {
   const end = bytes.indexOf('\n\n');
   const head = bytes.toString('latin1', 0, end < 0 ? bytes.length : end);
@@ -125,10 +122,7 @@ export function parseParents(bytes: Buffer): string[] {
   return [...head.matchAll(/^parent ([0-9a-f]{40})$/gm)].map(([, id]) => id!);
 }
 
-/**
- * Formats seconds since 1970 as ISO 8601 in UTC. Null when the text is not a number or lies after
- * the year 9999.
- */
+/** ISO 8601 in UTC of seconds since 1970. Null when the text is not a number or lies after the year 9999. */
 export function parseSeconds(text: string): string | null {
   const date = new Date(/^\d{1,12}$/.test(text) ? 1000 * Number(text) : Number.NaN);
   if (Number.isNaN(date.getTime()) || date.getUTCFullYear() > 9999) return null;

@@ -61,10 +61,7 @@ export function isBranchName(name: string): boolean {
   );
 }
 
-/**
- * Whether the text is `HEAD` or the full name of a valid ref: `refs/heads/main`,
- * `refs/pull/7/head`.
- */
+/** Whether the text is `HEAD` or the full name of a valid ref: `refs/heads/main`, `refs/pull/7/head`. */
 export function isRefName(name: string): boolean {
   return name === 'HEAD' || (/^refs\/[a-z-]+\//.test(name) && isBranchName(name.replace(/^refs\/[a-z-]+\//, '')));
 }

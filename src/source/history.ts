@@ -79,7 +79,6 @@ export async function readWriters(
   });
 }
 
-/** The most moves that are followed, one after another. */
 const maxMoves = 50;
 
 /** Files (none: all), and the documents from which their text may have come. Null: something of their history is missing. */
@@ -189,9 +188,7 @@ export async function* deepen(
   }
 }
 
-/**
- * Implements `Source.ancestry`. Fetches commit objects only, where the server supports that.
- */
+/** Implements `Source.ancestry`. Fetches commit objects only, where the server supports that. */
 export async function traceAncestry(
   transport: Transport,
   target: FetchTarget,
@@ -227,9 +224,7 @@ export async function traceAncestry(
   });
 }
 
-/**
- * The parents of a commit, without network. Empty when the mirror does not have the commit.
- */
+/** The parents of a commit, without network. Empty when the mirror does not have the commit. */
 export async function knownParents(mirror: Mirror, commit: string, signal: AbortSignal): Promise<string[]> {
   const objects = await mirror.readObjects([commit], signal).catch((error: unknown) => {
     if (isRegistryError(error) || signal.aborted) throw error;

@@ -16,10 +16,7 @@ export interface Reach {
   hosts: readonly string[] | null;
 }
 
-/**
- * A parsed repository address. `url` is passed to git and shown to people, and never contains a
- * credential.
- */
+/** A parsed repository address. `url` is passed to git and shown to people, and never contains a credential. */
 export type Location =
   | { kind: 'local'; url: string }
   | {

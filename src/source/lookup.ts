@@ -66,10 +66,7 @@ export function listOnce(list: ListTree): ListTree {
 /** The result of a path lookup: a blob, or why there is none. */
 export type LookupResult = { found: true; path: string; blob: string } | Extract<SnapshotFile, { found: false }>;
 
-/**
- * Every file, symlink and submodule below a tree, ordered by path. Rejects with `too_large` when
- * there are more names than the limit.
- */
+/** Every file, symlink and submodule below a tree, ordered by path. Rejects with `too_large` above the limit. */
 export async function listEntries(root: string, list: ListTree, limit: number): Promise<SnapshotEntry[]> {
   const entries: SnapshotEntry[] = [];
   let count = 0;
@@ -92,7 +89,6 @@ export function findPaths(root: string, paths: readonly string[], list: ListTree
   return Array.fromAsync(paths, (path) => findPath(root, path, list));
 }
 
-/** Looks up a path, segment by segment. */
 async function findPath(root: string, path: string, list: ListTree): Promise<LookupResult> {
   if (!isPlainPath(path)) return outsideTree(path);
   const segments = path.split('/');

@@ -111,9 +111,7 @@ export function createMirror(url: string, options: MirrorOptions) {
     if (packs > maxPacks || (await packBytes(folder)) > sizeLimit / 2) await remove();
   }
 
-  /**
-   * The commits listed in a file of the mirror, as a base for a fetch. Null when there are none.
-   */
+  /** The commits listed in a file of the mirror, as a base for a fetch. Null when there are none. */
   async function readBase(file: string, isShallow: boolean): Promise<Base | null> {
     const text = (await readFile(file, 'utf8').catch(ignoringAbsence)) ?? '';
     const commits = text.split('\n').filter((line) => /^[0-9a-f]{40}$/.test(line));

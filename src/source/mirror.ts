@@ -37,10 +37,7 @@ export interface SourceOptions extends Reach {
   sharesCertificates?: boolean;
 }
 
-/**
- * Opens the remote git repositories that the options allow. Keeps mirrors of them in the cache
- * folder.
- */
+/** Opens the remote git repositories that the options allow. Keeps mirrors of them in the cache folder. */
 export function openSource(options: SourceOptions): Source {
   const { folder, timeLimit, sizeLimit, limits, searchPath = usualFolders, lookup = systemLookup } = options;
   const knownHosts = options.knownHosts ?? null;
@@ -52,7 +49,6 @@ export function openSource(options: SourceOptions): Source {
   let checked: Promise<void> | null = null;
   let certificates: Promise<string> | null = null;
 
-  /** Runs once. */
   async function checkGit(signal: AbortSignal): Promise<void> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await readGitVersion(folder, searchPath, signal);
@@ -196,7 +192,6 @@ function branchOf(target: string | undefined): { branch?: string } {
   return target?.startsWith('refs/heads/') ? { branch: target.slice('refs/heads/'.length) } : {};
 }
 
-/** Asks a remote for its tags, ordered by name. */
 async function askTags(transport: Transport, folder: string): Promise<Tag[]> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const { stdout } = await transport.run({ folder, args: (url) => ['ls-remote', '--quiet', '--tags', '--', url] });

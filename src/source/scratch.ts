@@ -84,9 +84,7 @@ async function ensureFile(path: string, content: string): Promise<void> {
   await rename(temporary, path);
 }
 
-/**
- * Whether the repository has the parents of all its commits: no `shallow` file, or an empty one.
- */
+/** Whether the repository has the parents of all its commits: no `shallow` file, or an empty one. */
 export async function isComplete(repository: string): Promise<boolean> {
   const boundary = await readFile(join(repository, 'shallow'), 'utf8').catch(() => '');
   return boundary.trim() === '';

@@ -168,9 +168,7 @@ function assertFits({ kind, url }: Location, credential: Credential): void {
   }
 }
 
-/**
- * The repository's new URL if it has the same origin and the form of a git server's URL, else null.
- */
+/** The repository's new URL if it has the same origin and the form of a git server's URL, else null. */
 function redirectedUrl(to: URL, from: string): string | null {
   const suffix = '/info/refs';
   const isSafe = to.origin === new URL(from).origin && to.username === '' && to.password === '';

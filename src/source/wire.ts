@@ -144,7 +144,6 @@ export interface PackRequest {
   depth?: number;
   /** Which objects to leave out, as in git-rev-list(1). */
   filter: string;
-  /** The most bytes to receive. */
   maxBytes: number;
 }
 
