@@ -20,7 +20,6 @@ export interface AnswerCache {
   find<T>(key: string): T | undefined;
   /** Keeps an answer. `reads`: what was read for it. `bytes`: what it takes in memory, roughly. */
   keep<T>(key: string, answer: T, reads: Reads, bytes: number): void;
-  /** Forgets the answer of this key. */
   forget(key: string): void;
   /**
    * The valid answer for this key, else `make`'s, which is kept. `make` reads all that its answer depends on besides the

@@ -223,7 +223,6 @@ function actionOf({ outcome, resource, version }: Changed, before: Resource | nu
   return resource.versions === before?.versions ? 'connect' : `go back to ${version.label}`;
 }
 
-/** What to do with new content. */
 type Placed =
   | { outcome: 'published'; label: string }
   | { outcome: 'unchanged'; version: Version }

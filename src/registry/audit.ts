@@ -99,7 +99,6 @@ export interface ChangesPage {
   entries: AuditEntry[];
   /** Where the next page begins. */
   position: AuditPosition;
-  /** Whether there are more already. */
   hasMore: boolean;
 }
 

@@ -192,7 +192,6 @@ export function assertConnectable(resource: Resource, { repository }: Pick<Conne
   throw conflict(`${nameOf(resource)} exists and ${state}. Connect it to this one, or choose another slug.`);
 }
 
-/** Longest list of names in the message. The rest are counted. */
 const maxNames = 20;
 
 /**

@@ -13,9 +13,7 @@ import type { Registry } from './registry.ts';
 import { documentOf, readJson, readManifestOf, readObject } from './stored.ts';
 import { encodeJson, parseJson } from '../model/json.ts';
 
-/**
- * Summary of a version's document; null if the sandbox could not make it. Made once, then cached.
- */
+/** Summary of a version's document; null if the sandbox could not make it. Made once, then cached. */
 export async function outlineOf(registry: Registry, granted: GrantedVersion): Promise<Outline | null> {
   return outlineVersion(registry, granted.resource, granted.version);
 }
@@ -188,7 +186,6 @@ interface Works {
 }
 
 interface Deriving<T> {
-  /** How it is cached. Default: as JSON. */
   coding?: Coding<T>;
   /** The versions whose documents are read for it. Without them, it counts as long work. */
   of?: readonly Version[];

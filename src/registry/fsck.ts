@@ -51,9 +51,7 @@ export interface Checked {
   /** A pack is one, as in a collection of garbage and in a copy. */
   objects: number;
   bytes: number;
-  /** Entries of all logs. */
   entries: number;
-  /** Records that the logs hold. */
   records: number;
   versions: number;
   damages: Damage[];
@@ -103,7 +101,6 @@ export async function fsck(
   return check.checked;
 }
 
-/** A check while it runs. */
 type Check = ReturnType<typeof beginCheck>;
 
 function beginCheck(registry: Registry, progress: (checked: Checked) => void) {
@@ -139,7 +136,6 @@ function beginCheck(registry: Registry, progress: (checked: Checked) => void) {
   };
 }
 
-/** Hashes every object again. */
 async function checkObjects({ registry, checked, damaged, progress, sound }: Check): Promise<void> {
   for await (const digest of registry.objects.list()) {
     const bytes = await registry.bucket.get(objectKey(digest));
@@ -169,7 +165,6 @@ async function checkPack(
   progress();
 }
 
-/** Follows a log from its first entry, and every version in it down to its last byte. */
 async function checkOneLog(check: Check, log: string, witnesses: Witnesses): Promise<void> {
   const { registry, checked, damaged } = check;
   // Of all entries, also of those behind a damaged one.
@@ -206,7 +201,6 @@ async function checkOneLog(check: Check, log: string, witnesses: Witnesses): Pro
   }
 }
 
-/** Follows the public log from its first batch, and compares it with the heads that are known, and with what is public. */
 async function checkPublicLog({ registry, checked, progress }: Check, witnesses: Witnesses): Promise<void> {
   const damaged = (damage: Damage): void => void checked.damages.push(damage);
   const told = new Map<string, Digest>();

@@ -17,9 +17,7 @@ export interface Repeatable {
   key: string;
   /** Digest of everything that identifies the request. */
   request: Digest;
-  /**
-   * Known only to the client. Encrypts the stored response, which may contain a new key's secret.
-   */
+  /** Known only to the client. Encrypts the stored response, which may contain a new key's secret. */
   secret: string;
 }
 
@@ -29,10 +27,7 @@ type Ending = { answer: unknown } | { refusal: { code: ErrorCode; message: strin
 /** The value of one record. The worker made the latest attempt. */
 interface Attempt extends Worker {
   request: Digest;
-  /**
-   * Identifies the request in the histories of what it changes (`Author.operation`). The same for
-   * every attempt.
-   */
+  /** Identifies the request in the histories of what it changes (`Author.operation`), the same for every attempt. */
   operation: string;
   state: 'running' | 'released' | 'done';
   /** Milliseconds since 1970, of the first attempt and of the latest. */
@@ -47,10 +42,7 @@ interface Attempt extends Worker {
 const lifetime = 24 * 60 * 60 * 1000;
 /** Milliseconds after which another process's unfinished attempt counts as crashed. */
 const lease = 180_000;
-/**
- * Errors that are stored and returned again. After any other error, repeating the request may
- * succeed.
- */
+/** Errors that are stored and returned again. After any other error, repeating the request may succeed. */
 const lasting: readonly ErrorCode[] = [
   'malformed',
   'forbidden',
@@ -101,10 +93,7 @@ async function performAs<T>(
     return { answer: settle<T>(JSON.parse(ending) as Ending), isReplay: true };
   }
 
-  /**
-   * An ending that could not be recorded is only logged: the response stays as it is, and a
-   * repetition performs the request again.
-   */
+  /** An ending that could not be recorded is only logged: a repetition performs the request again. */
   async function finish(state: 'released' | 'done', ending: Ending | null): Promise<void> {
     const sealed = ending && encrypt(registry, cipherKey, JSON.stringify(ending));
     const work = registry.refs.update<Attempt>(name, (current) =>
@@ -134,10 +123,7 @@ async function performAs<T>(
   }
 }
 
-/**
- * Claims the request for this process, or returns how it ended. Waits up to 5 s if another attempt
- * is running.
- */
+/** Claims the request for this process, or returns how it ended. Waits up to 5 s if another attempt is running. */
 async function claim(
   registry: Registry,
   name: string,
@@ -179,16 +165,10 @@ function usedBefore(how: string): RegistryError {
   return new RegistryError('idempotency_mismatch', `This Idempotency-Key was already used ${how}. Use a new key.`);
 }
 
-/**
- * Unfinished attempts of other processes, by `writeId`: when this process first saw them, by the
- * monotonic clock.
- */
+/** When this process first saw unfinished attempts of others, by `writeId`; monotonic clock. */
 const watched = new Map<string, number>();
 
-/**
- * Whether an unfinished attempt may still end. Another process may have crashed, so its attempts
- * are given up after `lease`.
- */
+/** Whether an unfinished attempt may still end. One of another process, which may have crashed, has `lease`. */
 function isRunning({ monotonic }: Registry, { value, writeId }: Generation<Attempt>): boolean {
   if (!mayWork(value)) return false;
   const since = watched.getOrInsertComputed(writeId, () => monotonic());

@@ -74,7 +74,6 @@ async function publicResources({ refs }: Registry): Promise<Map<string, Generati
   return new Map(readable.map((generation) => [resourceRef(generation.value), generation]));
 }
 
-/** Whether something that was readable no longer is. */
 function hasLost(before: Resource, now: Resource): boolean {
   if (before.deletedAt === null && now.deletedAt !== null) return true;
   return before.versions.some(
@@ -82,7 +81,6 @@ function hasLost(before: Resource, now: Resource): boolean {
   );
 }
 
-/** Refs with fixed values. */
 function stillRefs(records: ReadonlyMap<string, Generation<unknown>>): Refs {
   const views = new Map<string | null, Map<Projection<unknown>, unknown>>();
   function viewOf<V>(organization: string | null, { create, change }: Projection<V>): V {

@@ -162,7 +162,6 @@ async function publishOnce(registry: Registry, request: PublishRequest): Promise
 /** What there is to publish. `built` null: it is published already, and only its connection may be new. */
 interface Ready {
   draft: Draft;
-  /** How the append would end. */
   foreseen: Changed;
   judged: Compiled;
   built: Built | null;
@@ -245,14 +244,12 @@ function settingsIn(resource: Resource | null): unknown {
   return resource && [resource.ruleset ?? null, resource.validation ?? null, gateSettingsOf(resource)];
 }
 
-/** Whether a resource has the same versions in the same states, and the same latest. */
 function isSame(current: Resource | null, before: Resource | null): boolean {
   const stateOf = (resource: Resource | null) =>
     resource && [resource.latest, resource.versions.map(({ label, status }) => [label, status.state])];
   return isDeepStrictEqual(stateOf(current), stateOf(before));
 }
 
-/** Makes the artifact's bytes without storing them. */
 async function buildFor(
   { registry, request, policy: { validation } }: Publication,
   compiled: Compiled,

@@ -36,10 +36,7 @@ export async function inSpan<T>(
   return tracer === undefined ? work() : tracer.span(name, attributes, work);
 }
 
-/**
- * What the functions of this folder work on: the ports, the configuration, time and randomness.
- * Made by `open.ts`.
- */
+/** What the functions of this folder work on: ports, configuration, time and randomness. Made by `open.ts`. */
 export interface Registry {
   config: Config;
   bucket: Bucket;
@@ -47,7 +44,6 @@ export interface Registry {
   refs: Refs;
   cache: Cache;
   source: Source;
-  /** The configured git hosts. */
   hosts: readonly Host[];
   compiler: Sandboxes;
   /** Encrypts stored secrets if `secretKey` is not configured. */
@@ -56,9 +52,7 @@ export interface Registry {
   logKey?: OwnKey;
   /** Wall clock, for recorded times. It may go back. */
   now: () => Date;
-  /**
-   * Milliseconds since an arbitrary moment, never going back. For durations within this process.
-   */
+  /** Milliseconds since an arbitrary moment, never going back. For durations within this process. */
   monotonic: () => number;
   /**
    * The wall clock for what expires: keys, sessions, links. It never goes back, also over a restart, so

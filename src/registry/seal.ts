@@ -3,7 +3,6 @@ import { readSecret } from '../config/environment.ts';
 import { unavailable, malformed } from '../model/errors.ts';
 import type { Registry } from './registry.ts';
 
-/** What seals and opens. */
 type Sealing = Pick<Registry, 'config' | 'randomBytes' | 'ownKey'>;
 
 /** Prefix of a secret that an older version stored as it is. */
@@ -104,10 +103,7 @@ function sealingKeys(registry: Sealing): readonly Uint8Array[] {
   return configured.length > 0 ? configured : [keyOf(registry.ownKey.make())];
 }
 
-/**
- * Derives a key for AES-256 from a secret (HKDF, RFC 5869). Each salt and purpose gives a different
- * key.
- */
+/** Derives a key for AES-256 from a secret (HKDF, RFC 5869). Each salt and purpose gives a different key. */
 export function deriveKey(secret: string, salt: string, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', secret, salt, purpose, 32));
 }

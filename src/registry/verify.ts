@@ -144,7 +144,6 @@ async function assertInputsThere(
   }
 }
 
-/** The gate that a version passed, as its report says. */
 async function gateAgain(
   registry: Registry,
   resource: Resource,

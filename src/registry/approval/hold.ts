@@ -40,9 +40,7 @@ import { sizeOf, storePreview, takePreview, type Preview } from '../preview.ts';
 import type { Built } from '../store-artifact.ts';
 import { authorsOf } from './authors.ts';
 
-/** The first changes that a record keeps for people. */
 const maxChanges = 50;
-/** The first operations that are kept of a change. */
 const maxOperations = 20;
 /** More changes are approved as one, with both whole documents. */
 const maxFingerprints = 200;
@@ -59,7 +57,6 @@ export interface Judged {
   /** The changes alone, and what is decided about them: see `Held`. */
   about: Digest[];
   fingerprints: Digest[];
-  /** Decisions about these changes. */
   decisions: Decision[];
   before: Version | null;
 }
@@ -67,7 +64,6 @@ export interface Judged {
 /** What is held, before it is stored. */
 export type ToHold = Omit<Held, 'id' | 'at' | 'preview' | 'source'> & { preview: Preview | null };
 
-/** What a resource's record says now. */
 async function readApprovals(registry: Registry, coordinate: Coordinate): Promise<Approvals> {
   const stored = (await registry.refs.read<Approvals>(approvalsRef(coordinate)))?.value;
   return validApprovals(stored ?? { held: [], decisions: [] }, registry.now().getTime());

@@ -58,7 +58,6 @@ export interface ResourceHealth {
   name: string;
   owner: string | null;
   lifecycle: Lifecycle | null;
-  /** Label of the latest version. */
   version: string;
   publishedAt: string;
   /** The rules that it fails: those of its ruleset as it was when it was published, or at `recheckedAt`. */
@@ -93,7 +92,6 @@ export interface EstateHealth {
   trend: WeekScore[];
   replay: ReplayState;
   items: ResourceHealth[];
-  /** Whether there are more resources than were looked at. */
   truncated: boolean;
 }
 

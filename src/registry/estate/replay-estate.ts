@@ -21,7 +21,6 @@ export interface RuleCount extends Pick<Problem, 'rule' | 'severity' | 'ofRulese
 
 /** What the ruleset of a resource, as it is now, finds in its latest version. */
 export interface Rechecked {
-  /** That version. */
   manifest: Digest;
   /** What decided it: the rulesets, the compiler and, with exemptions, the day. */
   by: string;

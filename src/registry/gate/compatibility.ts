@@ -18,7 +18,6 @@ import type { Registry } from '../registry.ts';
 import { readPublished } from '../derived.ts';
 import { policyOf } from './policy.ts';
 
-/** A document that would be published. */
 interface NextDraft {
   label: string;
   entry: string;

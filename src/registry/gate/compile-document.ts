@@ -131,7 +131,6 @@ export async function withLockDependencies(snapshot: Snapshot, compiled: Compile
   };
 }
 
-/** The locks that could name a file: in its folder and all above. */
 function locksAbove(path: string): string[] {
   const names = path.split('/');
   return names.map((_, count) => posix.join(...names.slice(0, count), lockName));
@@ -150,10 +149,7 @@ function editedText({ contract, version, path }: LockedContract, lock: string): 
   return `This file is not ${contract}@${version}, as ${lock} says: it was edited by hand. Delete it and run stele install, or run stele remove ${path} --keep.`;
 }
 
-/**
- * Checks a published version again, from the files that are stored with it, against a ruleset.
- * Writes nothing.
- */
+/** Checks a published version again, from the files that are stored with it, against a ruleset. Writes nothing. */
 export async function relint(
   registry: Registry,
   { org, type }: Pick<Resource, 'org' | 'type'>,

@@ -195,10 +195,7 @@ export function findingsIn(report: Report, ratchet: boolean): Findings {
   return { ...report.counts, blocking: ratchet ? documentErrors.length : blockingIn(report) };
 }
 
-/**
- * Compiles a document into a candidate for a ruleset. Throws `refused` with the report if it could
- * not be published.
- */
+/** Compiles a document into a candidate for a ruleset. Throws `refused` with the report if it cannot be published. */
 export async function readCandidate(
   registry: Registry,
   resource: Resource,

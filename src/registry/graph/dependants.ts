@@ -19,7 +19,6 @@ import { quotaExceeded } from '../../model/errors.ts';
 /** A resource whose latest version refers to another one. */
 interface Dependant {
   resource: Resource;
-  /** Its latest version. */
   version: Version;
   uses: Dependency;
   /** How many newer versions there are than the one that it uses. */
@@ -108,7 +107,6 @@ export async function reportConsumer(
   return value;
 }
 
-/** A consumer of an organization that uses a resource. */
 interface UsingConsumer {
   org: string;
   /** That of its repository, where it is a followed one: its URL, or the last segment of a local path. */
@@ -116,7 +114,6 @@ interface UsingConsumer {
   /** When it reported; null: the registry follows its repository. */
   reportedAt: string | null;
   uses: Dependency;
-  /** How many newer versions there are than the one that it pinned. */
   behind: number;
 }
 
@@ -234,7 +231,6 @@ export function userName(user: User): string {
   return 'resource' in user ? nameOf(user.resource) : user.name;
 }
 
-/** The most resources whose users are looked up around one. */
 const maxLookedUp = 60;
 
 /**

@@ -155,7 +155,6 @@ interface Replacement {
   replaced: readonly Dependency[];
 }
 
-/** Compiles a user again with what changed, and compares. */
 async function tryWith(
   registry: Registry,
   { resource, version }: User,

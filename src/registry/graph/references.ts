@@ -11,7 +11,6 @@ import { findReadable } from '../readable.ts';
 import type { Registry } from '../registry.ts';
 import { documentOf, readConfigOf, readObject } from '../stored.ts';
 
-/** The resource whose document refers to others. */
 type Referrer = Pick<Resource, 'org' | 'type' | 'slug' | 'visibility'>;
 
 /** Documents of this registry that one document may refer to, and those that they lead to in a row and in all. */

@@ -207,10 +207,7 @@ export async function revokeKey(
   return generation!.value;
 }
 
-/**
- * CRC-32 in base 62, 6 characters. It detects typing errors, and lets secret scanners recognize
- * keys.
- */
+/** CRC-32 in base 62, 6 characters: detects typing errors, and lets secret scanners recognize keys. */
 function checksumOf(text: string): string {
   let rest = crc32(text);
   let checksum = '';

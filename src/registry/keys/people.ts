@@ -5,7 +5,6 @@ import { personId, personRef, type Person } from '../../model/key.ts';
 import type { Projection } from '../../store/log/state.ts';
 import type { Registry } from '../registry.ts';
 
-/** What is needed to say what people may do. */
 type Policy = Pick<Registry, 'config' | 'refs'>;
 
 /** Rights that somebody has, and where they come from. */

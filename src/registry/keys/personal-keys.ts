@@ -80,7 +80,6 @@ export async function personalKeysIn(
  * again and again, gets the key. The value of a record that expires.
  */
 export interface Device {
-  /** What the key will be called. */
   name: string;
   scopes: Scope[];
   organizations: string[] | null;

@@ -10,10 +10,7 @@ import type { Registry } from '../registry.ts';
 
 type Progress = (copied: Copied) => void;
 
-/**
- * How many passes over the objects are made because bytes were deleted meanwhile, or because a
- * purge on another machine runs or has crashed.
- */
+/** Passes over the objects at most: as long as bytes are deleted meanwhile, or a purge elsewhere runs or has crashed. */
 const rounds = { deleted: 20, running: 3 };
 
 /**

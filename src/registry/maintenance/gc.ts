@@ -150,7 +150,6 @@ function compact(digest: Digest): string {
 /** Kinds of records that expire and name no object. They may be many. */
 const withoutObjects = ['deliveries', 'idempotency', 'key-uses', 'leases', 'sessions', 'tokens'];
 
-/** Everything that something refers to. */
 async function markLive(registry: Registry): Promise<Set<string>> {
   const { bucket, objects } = registry;
   const live = new Set<string>();
@@ -179,7 +178,6 @@ async function markLive(registry: Registry): Promise<Set<string>> {
   return live;
 }
 
-/** What earlier runs recorded, and the keys of those records. */
 async function readMarks({ bucket }: Registry): Promise<{ marks: GcMarks; names: string[] }> {
   const names = await Array.fromAsync(listAll(bucket, marks));
   const newest = names.at(-1);

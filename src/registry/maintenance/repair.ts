@@ -68,10 +68,7 @@ async function giveUpVersions(
   reportAll('given up', (needs) => `Withdrawn, because ${needs} is lost.`);
 }
 
-/**
- * Removes lost comparisons from the records of their versions, in one change of the resource.
- * Readers have the versions compared again.
- */
+/** Removes lost comparisons from the records of their versions. Readers have the versions compared again. */
 async function giveUpComparisons(
   registry: Registry,
   name: string,
@@ -114,7 +111,6 @@ function coordinateIn(name: string, label: string): string {
   return `${nameOf(parseResourceRef(name)!)}@${label}`;
 }
 
-/** Deletes a damaged file. What is not there is left. */
 async function giveUpKey(bucket: Bucket, key: string, { giveUp, report }: GiveUpOptions): Promise<void> {
   const isOurs = !key.startsWith('work/') || parseWorkKey(key) !== null;
   // What is missing cannot be given up: the next check would miss it again.

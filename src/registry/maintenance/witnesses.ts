@@ -17,7 +17,6 @@ export function isHead(value: unknown): value is Head {
   return typeof log === 'string' && Number.isInteger(sequence) && typeof digest === 'string' && isDigest(digest);
 }
 
-/** The digest of an entry, and what tells of it. */
 type Told = { digest: Digest; where: string };
 
 /** Records outside of the logs of how far these reached. */
@@ -31,7 +30,6 @@ export function createWitnesses() {
       byLog.getOrInsertComputed(log, () => new Map<number, Told>()).set(sequence, { digest, where });
     },
     logs: () => byLog.keys(),
-    /** All heads of a log. */
     of: (log: string) => Array.from(byLog.get(log) ?? [], ([sequence, head]) => ({ sequence, ...head })),
     /** The record that has another digest for this entry; null if there is none. */
     against(log: string, { sequence, digest }: Pick<SealedEntry, 'sequence' | 'digest'>): string | null {

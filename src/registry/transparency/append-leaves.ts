@@ -115,7 +115,6 @@ interface AppendOptions {
   keys: readonly [string, ...string[]];
   /** Whether to announce the present key, if the log announces one from before. */
   announces: boolean;
-  /** What the log says. */
   view: LogView;
   /** By organization: how far this process has read its log, and found it to be the one that the tree tells of. */
   read: Map<string, number>;
@@ -275,7 +274,6 @@ async function digestOfEntry({ bucket }: Registry, org: string, entry: number): 
   return entry < 1 ? null : ((await readEntry(bucket, `@${org}`, entry))?.digest ?? null);
 }
 
-/** Reads the values of a record before and after some of its changes. */
 async function readValues(
   registry: Registry,
   name: string,

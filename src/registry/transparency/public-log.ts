@@ -99,7 +99,6 @@ const maxAge = 1000;
 /** Milliseconds between two requests to witnesses that have not cosigned the newest head. */
 const askedEvery = 60_000;
 
-/** A log that was opened, or that could not be. */
 interface Opened {
   log: Promise<PublicLog | null>;
   /** When opening failed (monotonic); null: it did not. */
@@ -225,7 +224,6 @@ async function open(registry: Registry, damages: Map<string, string>) {
   }
 
   return {
-    /** Names the log. */
     origin: keys[0].name,
     signer,
     /**
