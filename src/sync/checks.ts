@@ -237,10 +237,7 @@ function cut(text: string, max = 200): string {
   return text.length > max ? `${text.slice(0, max - 1)}…` : text;
 }
 
-/**
- * Whether checks can be reported to the repository's host: that needs an API credential, not an SSH
- * key.
- */
+/** Whether checks can be reported to the repository's host: that needs an API credential, not an SSH key. */
 export function canReportChecks(
   { config }: Pick<Registry, 'config'>,
   { org, credential }: Pick<Repository, 'org' | 'credential'>,

@@ -12,10 +12,7 @@ export interface OpenPast extends Past {
   files: ReadonlyMap<string, string>;
 }
 
-/**
- * Compiles these documents in order, some ahead of their publication, and fetches their files in
- * few requests.
- */
+/** Compiles these documents in order, some ahead of their publication, and fetches their files in few requests. */
 export function compileAhead(
   work: ImportWork,
   pasts: readonly OpenPast[],
@@ -36,10 +33,7 @@ export function compileAhead(
     return publishPast({ ...work, registry: { ...registry, compiler } }, past, past.snapshot, { dryRun });
   }
 
-  /**
-   * Fetches the files at the known paths of all documents from here on. A file that fails is
-   * fetched again when it is read, and reported then.
-   */
+  /** Fetches the known paths of all documents from here on. What fails is fetched, and reported, when it is read. */
   async function bring(from: number): Promise<void> {
     const rest = pasts.slice(from);
     const blobs = new Set(rest.flatMap(({ files }) => [...paths].flatMap((path) => files.get(path) ?? [])));

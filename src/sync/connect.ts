@@ -103,10 +103,7 @@ function isSamePlace<C extends Connection | SiteConnection>(was: C | null, now: 
   return was?.repository === now.repository && was.branch === now.branch && places[0] === places[1];
 }
 
-/**
- * Disconnects a resource or site. What is published stays. Rejects with `not_found` when it is not
- * connected.
- */
+/** Disconnects a resource or site. What is published stays. Rejects with `not_found` when it is not connected. */
 export async function disconnectRecord<N extends Name>(
   registry: Registry,
   of: N,
@@ -119,10 +116,7 @@ export async function disconnectRecord<N extends Name>(
   });
 }
 
-/**
- * Accepts the repository as it is now, whatever it rewrote, and syncs it again. Rejects with
- * `not_found` without a connection.
- */
+/** Accepts the repository, whatever it rewrote, and syncs it again. Rejects with `not_found` without a connection. */
 export async function relinkResource(registry: Registry, coordinate: Coordinate, author: Author): Promise<void> {
   const connection = (await findResource(registry, coordinate))?.connection;
   if (!connection) throw notFound(`${formatCoordinate(coordinate)} has no connection.`);

@@ -65,9 +65,7 @@ async function gateText(
   return `${JSON.stringify(gate)}${decisions}`;
 }
 
-/**
- * The ruleset that checks a document now: its resource's, or that of the resource to be created.
- */
+/** The ruleset that checks a document now: its resource's, or that of the resource to be created. */
 export async function rulesetNameFor(registry: Registry, document: Planned): Promise<string | null> {
   const resource = await findResource(registry, document.coordinate);
   return (await policyOf(registry, resource ?? { ...document.coordinate, ruleset: document.ruleset })).ruleset;

@@ -6,10 +6,7 @@ import type { UpdateOptions } from '../store/records.ts';
 
 /** The holder of a lease: the value of one record. */
 interface Lease extends Worker {
-  /**
-   * When it was taken or renewed, by the holder's clock. ISO 8601, UTC. For people: no decision
-   * depends on it.
-   */
+  /** When it was taken or renewed, by the holder's clock. ISO 8601, UTC. For people: no decision depends on it. */
   at: string;
   isReleased: boolean;
   /** Whether it was taken over, and the fence may not have been raised yet. */
@@ -91,7 +88,6 @@ function withFence(registry: Registry, fence: NonNullable<UpdateOptions['fence']
   return { ...registry, refs: { ...refs, update } };
 }
 
-/** Does the work, renews the lease meanwhile, and releases it. */
 async function holding<T>(
   registry: Registry,
   ref: string,

@@ -33,10 +33,7 @@ const ownRefusals: readonly ErrorCode[] = [
   'quota_exceeded',
 ];
 
-/**
- * Runs the work and returns its result, or the message of an error that concerns only this
- * document. Other errors are thrown.
- */
+/** The result of the work, or the message of an error that concerns only this document. Other errors are thrown. */
 export async function refusable<T>(work: () => Promise<T>): Promise<T | { refusal: string }> {
   try {
     return await work();
@@ -95,10 +92,7 @@ export function connectionFor(
   return { ...settings, ...(isFound && { found: true as const }) };
 }
 
-/**
- * Publishes a document from a commit. A publish from the branch also connects the resource, in the
- * same step.
- */
+/** Publishes a document from a commit. A publish from the branch also connects the resource, in the same step. */
 export async function publishDocument(
   syncing: Publishing,
   snapshot: Snapshot,
@@ -190,7 +184,6 @@ function linesOf(json: Uint8Array): string {
   return JSON.stringify(decodeJson(json), null, 1);
 }
 
-/** The settings of the resource that a planned document creates. */
 function newFrom(planned: Planned): NonNullable<PublishRequest['create']> {
   const { name, description, visibility, ruleset, validation } = planned;
   return {

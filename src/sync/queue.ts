@@ -134,15 +134,11 @@ export function createSyncQueue(
   const renames = createRenames(registry, owners, request);
 
   return {
-    /** Finds the repositories of whole owners. */
     owners,
     /** Follows repositories to the names that they get on their hosts. */
     renames,
     request,
-    /**
-     * Requests a check of a pull request, or reports that it was closed. Resolves when the request is
-     * durable.
-     */
+    /** Requests a check of a pull request, or reports that it was closed. Resolves when the request is durable. */
     check: (org: string, id: string, pull: Pull, isOpen: boolean): Promise<void> =>
       pulls.request(org, id, pull, isOpen),
     /**
@@ -257,10 +253,7 @@ function isAskedFor(trigger: Trigger): boolean {
 /** At most one write in this many milliseconds. A run that ends sooner is saved only at its end. */
 const between = 1000;
 
-/**
- * Saves how far a run is, so that others can see it. A write that fails is left out: the next one
- * says more.
- */
+/** Saves how far a run is, so that others can see it. A write that fails is left out: the next one says more. */
 function createProgressRecord(registry: Registry) {
   let last = registry.monotonic();
   let writing: Promise<unknown> | null = null;
@@ -276,31 +269,21 @@ function createProgressRecord(registry: Registry) {
         .finally(() => (writing = null));
       return true;
     },
-    /** Resolves when nothing is being written any more. */
     async settled() {
       await writing;
     },
   };
 }
 
-/**
- * Checks pull requests: compiles and compares their documents and reports to the host. Publishes
- * nothing.
- */
+/** Checks pull requests: compiles and compares their documents, reports to the host, and publishes nothing. */
 export interface PullChecks {
-  /**
-   * Requests a check. Resolves when the request is durable. Ignores pull requests into branches
-   * that are not followed.
-   */
+  /** Requests a check. Resolves when the request is durable. Ignores pull requests into branches not followed. */
   request(org: string, repositoryId: string, pull: Pull, isOpen: boolean): Promise<void>;
   /** Checks the pull requests with this head again, because somebody asked for it. */
   again(org: string, repositoryId: string, commit: string): Promise<void>;
   /** Checks the open pull requests of a repository again, because its branch has moved. */
   recheck(org: string, repositoryId: string): Promise<void>;
-  /**
-   * Resumes checks after a crash, and asks the hosts for open pull requests, because hooks can be
-   * lost.
-   */
+  /** Resumes checks after a crash, and asks the hosts for open pull requests, because hooks can be lost. */
   reconcile(repositories: readonly Repository[]): Promise<void>;
   /** Stops running checks and waits for them to end. */
   close(): Promise<void>;

@@ -34,12 +34,10 @@ export async function hookSecrets(registry: Registry, host: string, only: Reposi
 }
 
 /**
- * Handles a verified hook: requests a sync of every followed repository with that name or id on that
- * host, a check of the pull request, or the checks of a commit again. Resolves to their number when
- * the requests are durable. A
- * repository that is not followed, or was created or moved, makes Stele look at its owner's. The
- * hook is only a hint; Stele always asks the remote itself. `only`: the repository that the secret
- * belongs to.
+ * Handles a verified hook: requests a sync of every followed repository with that name or id on that host, a check of
+ * the pull request, or the checks of a commit again. Resolves to their number when the requests are durable. A
+ * repository that is not followed, or was created or moved, makes Stele look at its owner's. The hook is only a hint;
+ * Stele always asks the remote itself. `only`: the repository that the secret belongs to.
  */
 export async function receiveHook(
   registry: Registry,

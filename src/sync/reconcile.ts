@@ -139,10 +139,7 @@ export async function openReconciler(registry: Registry, queue: SyncQueue) {
   }
 
   let asking: Promise<void> | null = null;
-  /**
-   * Runs in the background, once at a time: a host that does not answer must not delay syncs or the
-   * shutdown.
-   */
+  /** In the background, once at a time: a host that does not answer must not delay syncs or the shutdown. */
   function askHosts(repositories: readonly Repository[]): void {
     asking ??= Promise.all([queue.reconcileHosts(repositories), queue.owners.lookDue()])
       .then(() => undefined)

@@ -20,10 +20,7 @@ interface CheckReport {
   comment?: PullComment;
   state: 'waiting' | 'reported' | 'failed';
   attempts: number;
-  /**
-   * When to try next. ISO 8601, UTC. A process moves it ahead before it tries, so that only one
-   * does.
-   */
+  /** When to try next. ISO 8601, UTC. A process moves it ahead before it tries, so that only one does. */
   nextAt: string;
   /** Why the report failed, or null. */
   detail: string | null;
@@ -35,24 +32,16 @@ const firstPause = 10_000;
 const change = { actor: 'operator:hosts', origin: null, action: 'report checks' };
 /** Milliseconds that one process may take to report to a host. Hosts ask for slow writes. */
 const claim = 15 * minute;
-/** Milliseconds. */
 const longestPause = 128 * minute;
 const maxAttempts = 14;
 /** Milliseconds. A host that did not answer for two days gets no more reports. */
 const window = 2 * 24 * 60 * minute;
 
-/**
- * The most checks in one report: as many as fit into `claim` when a host wants a second between two
- * writes.
- */
+/** Checks in one report: as many as fit into `claim` when a host wants a second between two writes. */
 const batchSize = 50;
-/** Repositories whose hosts are written to at the same time. */
 const repositoriesAtOnce = 4;
 
-/**
- * Saves checks to be reported to the repository's host. Sends nothing. Saves nothing when the host
- * cannot be written to.
- */
+/** Saves checks to be reported to the repository's host; none when that cannot be written to. Sends nothing. */
 export async function saveChecks(
   registry: Registry,
   repository: Repository,

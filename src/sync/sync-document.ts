@@ -118,10 +118,7 @@ async function describeResource({ registry, repository, run }: Syncing, planned:
   await changeResource(registry, coordinate, change, { actor: `sync:${repository.org}`, origin: `run:${run.id}` });
 }
 
-/**
- * For a document that is published by tag: creates and connects its resource, without the branch's
- * content.
- */
+/** For a document that is published by tag: creates and connects its resource, without the branch's content. */
 async function connectTagged(syncing: Syncing, snapshot: Snapshot, document: Planned): Promise<'connected'> {
   const { registry, repository, run } = syncing;
   const { coordinate } = document;
@@ -223,7 +220,6 @@ function versionFile({ version }: Planned): string[] {
   return version.from === 'file' ? [version.path] : [];
 }
 
-/** Whether a connection has the same version settings as the plan. */
 function isConnectedAs({ tags, onConflict, view }: Connection, document: Planned): boolean {
   return tags === document.tags && onConflict === document.onConflict && isDeepStrictEqual(view, document.view);
 }

@@ -44,7 +44,6 @@ export interface NewTag {
 
 const over = { isOverLimits: true } as const;
 
-/** The most matching tags that are read for one resource. */
 const maxTags = 2000;
 
 /** Asks a repository for its tags, once. */
@@ -57,10 +56,7 @@ export function openTags(
   return () => (asked ??= remoteOf(registry, repository).then((remote) => registry.source.tags(remote, signal)));
 }
 
-/**
- * The tags with something new for these documents, all of which are published by tag. Fetches no
- * objects.
- */
+/** The tags with something new for these documents, all of which are published by tag. Fetches no objects. */
 export async function findNewTags(
   { registry, repository, run, tags }: Syncing,
   documents: readonly Planned[],
@@ -157,13 +153,9 @@ function noteOnNumber(documents: readonly Planned[], all: readonly Tag[]): strin
   return null;
 }
 
-/** What a tag's commit has, or why it cannot be opened. */
 type Opened = Snapshot | { refusal: string };
 
-/**
- * Fetches the commits of these tags at once and sorts them, oldest first. A tag without a commit
- * fails alone.
- */
+/** Fetches the commits of these tags at once and sorts them, oldest first. A tag without a commit fails alone. */
 export async function openAll<T extends { tag: Tag }>(
   { registry, remote, signal }: Pick<Syncing, 'registry' | 'signal'> & { remote: Remote },
   tags: readonly T[],

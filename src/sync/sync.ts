@@ -44,7 +44,6 @@ export interface Progress {
   lost: string | null;
 }
 
-/** Nothing to record. */
 const unmoved: Progress = { change: {}, documents: [], lost: null };
 
 /** Reads a commit of the followed branch, and publishes what its documents and sites became. */

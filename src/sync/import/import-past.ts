@@ -19,7 +19,6 @@ export type PastPaths = Awaited<ReturnType<typeof findPaths>>;
 /** Reads a file of a commit. Null: it is not there, or too large. */
 type ReadPast = (commit: string, path: string) => Promise<string | null>;
 
-/** The most removed files that are compared with one that was added. */
 const maxCompared = 10;
 
 /**
@@ -129,7 +128,6 @@ export interface ImportProgress {
 /** A past commit to import, from a tag or from the branch. */
 export interface Past {
   commit: string;
-  /** The document's path in that commit. */
   path: string;
   /** The tag, and the label that it gives. Null: the document's own version. */
   tag: { name: string; label: string } | null;

@@ -45,10 +45,7 @@ import { rulesetNow } from '../inputs.ts';
 export interface ImportOptions {
   /** Glob of tag names. Each matching tag becomes a version with that name. Null: no tags. */
   tags: string | null;
-  /**
-   * Whether to import every commit of the branch that changed the document or a file that it refers
-   * to.
-   */
+  /** Whether to import every commit of the branch that changed the document or a file that it refers to. */
   eachChange: boolean;
   /** Skips commits before this time. ISO 8601; null: none. */
   since: string | null;
@@ -127,9 +124,7 @@ interface Imported {
   path: string;
   /** Where the import starts. Null: the first commit. */
   since: string | null;
-  /**
-   * The last commit that was read. Null: something was rejected, so the next import starts over.
-   */
+  /** The last commit that was read. Null: something was rejected, so the next import starts over. */
   commit: string | null;
   hasRefused: boolean;
 }
@@ -182,10 +177,7 @@ async function importChanges(work: ImportWork): Promise<RunDocument[]> {
   return documents;
 }
 
-/**
- * Fetches the document's blobs of the next commits in one request. Returns the index of the first
- * commit that is not covered.
- */
+/** Fetches the document's blobs of the next commits in one request. Returns the first index that is not covered. */
 async function bringAhead(
   { registry, remote, signal }: ImportWork,
   commits: readonly HistoryCommit[],
@@ -203,7 +195,6 @@ async function bringAhead(
   return index;
 }
 
-/** Whether an earlier import's progress covers this import. */
 function coversAll(
   { repository, path, since }: Imported,
   { connected: { connection }, since: wanted }: Pick<ImportWork, 'connected' | 'since'>,
@@ -288,10 +279,7 @@ function moved({ name, commit }: Tag, before: string): string {
   return `Tag ${name} was moved from ${before} to ${commit}. Published versions stay.`;
 }
 
-/**
- * Finds the document in each tag's commit, oldest commit first. `refused`: why other tags cannot be
- * published.
- */
+/** Finds the document in each tag's commit, oldest commit first. `refused`: why other tags cannot be published. */
 async function openTags(
   work: ImportWork,
   tags: readonly Tag[],
@@ -349,7 +337,6 @@ interface ImportedTag {
   refused?: Judge;
 }
 
-/** What decides whether a document is refused. */
 interface Judge {
   ruleset: Digest | null;
   compiler: string;
@@ -390,7 +377,6 @@ async function openTagNotes(work: ImportWork) {
       tags.set(name, imported);
       isSaved = false;
     },
-    /** Saves what was added. */
     async save() {
       if (isSaved) return;
       const change = { actor: `sync:${run.org}`, origin: `run:${run.id}`, action: 'import tags' };

@@ -116,7 +116,6 @@ function refOf(org: string, { host, pattern }: OwnerConfig): string {
   return ownerRef(org, ownerId(host, pattern));
 }
 
-/** Whether a repository with this name may belong to the owner. */
 function covers({ owner }: OwnerConfig, name: string): boolean {
   return name.startsWith(ownerPrefix(owner));
 }
@@ -175,7 +174,6 @@ async function findRepositories(registry: Registry, org: string, owner: OwnerCon
   }
 }
 
-/** One look at the repositories of an owner. */
 interface Look {
   registry: Registry;
   org: string;

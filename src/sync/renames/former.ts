@@ -224,7 +224,6 @@ function tombstone({ org, branch, visibility, validation, state, url, ...rest }:
   return { org, url, branch, ...how, ...nothing, ...(hostId !== undefined && { hostId }) };
 }
 
-/** Lets the resources and sites of a repository follow it to its new URL. */
 async function moveConnected(registry: Registry, former: Repository, to: Repository, author: Author): Promise<void> {
   const { org, url, branch } = former;
   const everybody: Principal = { kind: 'operator', id: 'sync' };
