@@ -22,7 +22,6 @@ import { refusalOf } from '../sync/publish-document.ts';
 
 /** Changes of each verdict, and users that break, that a check names. */
 const maxNames = 20;
-/** Breaking changes that are shown at their lines. */
 const maxAnnotations = 50;
 
 /**

@@ -245,7 +245,6 @@ interface Touching {
   standing: Repository;
   /** Whether a sync has read the tip of the target branch. */
   isSynced: boolean;
-  /** Paths that the request changes. */
   changed: ReadonlySet<string>;
   /** Blob ids of the target branch by path. */
   targetFiles: ReadonlyMap<string, string>;
@@ -332,7 +331,6 @@ async function planTarget({ registry, repository, snapshot, signal }: Reading): 
   return { snapshot, files, standing: { ...moved, documents }, moves, plan };
 }
 
-/** The state of a document that no sync has read yet. */
 function unread(registry: Registry): DocumentState {
   const nothing = { label: null, report: null, inputs: null, rulesetName: null, ruleset: null };
   return { resource: '', outcome: 'unchanged', ...nothing, compiler: registry.compiler.id };
@@ -347,7 +345,6 @@ export async function changedPaths(before: Snapshot, after: Snapshot): Promise<S
   return new Set([...changed, ...[...old.keys()].filter((path) => !now.has(path))]);
 }
 
-/** Moves of files after others. */
 function followMoves(first: Moves, then: Moves): Moves {
   return new Map([...then, ...[...first].map(([from, to]) => [from, then.get(to) ?? to] as const)]);
 }

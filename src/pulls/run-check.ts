@@ -217,7 +217,6 @@ function explain(error: unknown): string {
   return isRegistryError(error) ? error.message : "An unexpected error occurred. See the server's log.";
 }
 
-/** Reports to the host at once if possible. */
 async function reportNow(registry: Registry, repository: Repository, check: Check): Promise<void> {
   const host = canReportChecks(registry, repository) ? hostOf(registry, repository.url) : null;
   await host?.host.reportCheck({ name: host.name, credential: repository.credential }, check);
