@@ -226,7 +226,7 @@ function actionOf({ outcome, resource, version }: Changed, before: Resource | nu
 type Placed =
   | { outcome: 'published'; label: string }
   | { outcome: 'unchanged'; version: Version }
-  | { outcome: 'conflict'; detail: string; label: string; suggestion: string | null };
+  | Extract<Appended, { outcome: 'conflict' }>;
 
 /** The label that a draft gets in a resource (design §7), or why it gets none. Pure. */
 function placeDraft(resource: Resource, request: PublishRequest, draft: Draft): Placed {

@@ -189,6 +189,7 @@ async function readMarks({ bucket }: Registry): Promise<{ marks: GcMarks; names:
 const hour = 60 * 60_000;
 /** Milliseconds from the start of the process to the first run, so that starting stays fast. */
 const firstPause = 10 * 60_000;
+const firstSweep = 5 * 60_000;
 
 /**
  * Collects garbage every `gc.interval` hours until it is closed; null if the configuration does not
@@ -207,9 +208,6 @@ export function openCollector(registry: Registry): { close(): Promise<void> } | 
     (error) => registry.log('warn', 'garbage not collected', { error: String(error) }),
   );
 }
-
-/** Milliseconds from the start of the process to the first sweep, so that starting stays fast. */
-const firstSweep = 5 * 60_000;
 
 /** Deletes the records that have expired (design §5). Returns how many keys it deleted. */
 export async function expireRecords(registry: Registry): Promise<number> {
