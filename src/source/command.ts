@@ -55,7 +55,8 @@ export async function runGit(command: GitCommand): Promise<GitResult> {
 
 /** Starts git as the leader of a process group, which the signals of a terminal do not reach. */
 export function startGit(args: readonly string[], settings: GitSettings): ChildProcessWithoutNullStreams {
-  assertGit(settings.searchPath);
+  if (!settings.searchPath.split(':').some((folder) => existsSync(join(folder, 'git'))))
+    throw unavailable('git is not installed, or not in a folder where the server looks for it.');
   return spawn('git', args, { cwd: settings.folder, env: environmentOf(settings), detached: true });
 }
 
@@ -149,12 +150,6 @@ function environmentOf({ protocols, config, environment, folder, searchPath }: G
     ),
     ...environment,
   };
-}
-
-/** Rejects when there is no git. */
-function assertGit(searchPath: string): void {
-  if (searchPath.split(':').some((folder) => existsSync(join(folder, 'git')))) return;
-  throw unavailable('git is not installed, or not in a folder where the server looks for it.');
 }
 
 /** Where git and ssh are looked for unless somebody says otherwise: the usual folders of a Unix system. */

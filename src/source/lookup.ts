@@ -58,9 +58,7 @@ export type ListTree = (tree: string) => Promise<TreeEntry[]>;
 /** Lists each folder once, because a batch of thousands of files is in few folders. */
 export function listOnce(list: ListTree): ListTree {
   const lists = new Map<string, ReturnType<ListTree>>();
-  return (folder) => {
-    return lists.getOrInsertComputed(folder, () => list(folder));
-  };
+  return (folder) => lists.getOrInsertComputed(folder, () => list(folder));
 }
 
 /** The result of a path lookup: a blob, or why there is none. */
