@@ -44,7 +44,8 @@ export function openFolderCache(folder: string, { sizeLimit = 2 ** 31 }: { sizeL
         await rename(temporary, path);
       } catch (error) {
         await rm(temporary, { force: true }).catch(() => undefined);
-        if (!isFull(error))
+        // A full disk is not an error for a cache: it only costs time.
+        if (!['ENOSPC', 'EDQUOT'].includes(codeOf(error)))
           throw unavailable('The cache folder is not writable. Check its permissions.', { cause: error });
       }
       sinceSweep += bytes.byteLength;
@@ -73,11 +74,6 @@ async function sweep(folder: string, sizeLimit: number): Promise<void> {
     await rm(path, { force: true });
     total -= size;
   }
-}
-
-/** Reports whether the disk is full. That is not an error for a cache: it only costs time. */
-function isFull(error: unknown): boolean {
-  return ['ENOSPC', 'EDQUOT'].includes(codeOf(error));
 }
 
 const ignoringAbsence = ignoring('ENOENT', 'ENOTDIR');

@@ -32,7 +32,7 @@ function dividePieces(
     if (isSmall) {
       total += bytes.byteLength;
       packed.push(bytes);
-    } else if (!alone.some((other) => Buffer.compare(other, bytes) === 0)) alone.push(bytes);
+    } else if (!isOneOf(alone, bytes)) alone.push(bytes);
   }
   return { packed, alone };
 }

@@ -88,10 +88,7 @@ export function createWork(
     if (first === undefined) return null;
     const newestKey = parseWorkKey(first);
     if (newestKey?.name === name) return newestKey.generation;
-    for await (const key of listAll(bucket, folder)) {
-      const parsed = parseWorkKey(key);
-      if (parsed?.name === name) return parsed.generation;
-    }
+    for await (const each of listGenerations(`${name}/`)) if (each.name === name) return each.generation;
     return null;
   }
 
