@@ -109,7 +109,8 @@ function referredTo({ documents }: Repository): string[] {
 export async function openReconciler(registry: Registry, queue: SyncQueue) {
   await followConfigured(registry);
   await leaveUnconfigured(registry);
-  for (const org of await organizationsFollowing(registry)) await closeAbandonedRuns(registry, org);
+  const followed = new Set((await listRepositories(registry)).map(({ org }) => org));
+  for (const org of followed) await closeAbandonedRuns(registry, org);
   const watchers = new Map<string, FSWatcher>();
 
   /** Resolves when all have been looked at. An error in one repository does not stop the others. */
@@ -228,14 +229,7 @@ export async function leaveUnconfigured(registry: Registry, { sparesArguments = 
   }
 }
 
-async function organizationsFollowing(registry: Registry): Promise<string[]> {
-  return [...new Set((await listRepositories(registry)).map(({ org }) => org))];
-}
-
-/**
- * Requests a sync when a local repository's refs change. A push writes several files within
- * milliseconds and needs one sync.
- */
+/** Requests a sync when a local repository's refs change. A push writes several files at once and needs one sync. */
 function watchLocal(
   registry: Registry,
   queue: SyncQueue,

@@ -100,6 +100,7 @@ function keyOf({ repository, id }: FollowedRepository): string {
 
 function describe(repository: Repository, hasNews: (org: string, id: string) => boolean): FollowedRepository {
   const { org, url, branch, owner = null, credential, commit, syncedAt } = repository;
+  const { discover, visibility, validation, versions = 'branch' } = repository;
   const id = repositoryId(url, branch);
   const { state, detail, since } = connectionState(repository, null, hasNews(org, id));
   const rejected = Object.entries(repository.documents).filter(([, document]) => isRejected(document));
@@ -108,7 +109,9 @@ function describe(repository: Repository, hasNews: (org: string, id: string) => 
     repository: repositoryName(url),
     branch,
     owner,
-    ...howFollowed(repository),
+    ...(discover === null
+      ? { path: null, visibility: null, validation: null, versions: null }
+      : { path: discover || null, visibility, validation, versions }),
     credential,
     state,
     detail: publicDetail(url, detail),
@@ -122,14 +125,6 @@ function describe(repository: Repository, hasNews: (org: string, id: string) => 
       return { path, resource, outcome, since: changedAt, detail: publicDetail(url, why) };
     }),
   };
-}
-
-function howFollowed(
-  repository: Repository,
-): Pick<FollowedRepository, 'path' | 'visibility' | 'validation' | 'versions'> {
-  const { discover, visibility, validation, versions } = repository;
-  if (discover === null) return { path: null, visibility: null, validation: null, versions: null };
-  return { path: discover || null, visibility, validation, versions: versions ?? 'branch' };
 }
 
 /** The owners whose repositories an organization follows, in the order of the configuration. */
