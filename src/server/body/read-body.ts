@@ -3,14 +3,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Digest } from '../../model/digest.ts';
 import { RegistryError, malformed } from '../../model/errors.ts';
 import { parseLarge, smallBytes } from './body-thread.ts';
-import { parseBody, type BodyLimits } from './json-body.ts';
+import { parseBody, type BodyLimits, type ParsedBody } from './json-body.ts';
 import { joinPieces, hasBody, readPieces } from './request-body.ts';
 
 /** A body that was read. */
-export interface Body {
-  /** The parsed JSON. The document in it is replaced by a placeholder of the same type. */
-  value: unknown;
-  /** The document: the bytes of its object, or its text. Null if the body has none. */
+export interface Body extends ParsedBody {
   document: Buffer | null;
   /** Digest and size of the whole body after decompression. */
   digest: Digest;

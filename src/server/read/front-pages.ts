@@ -46,10 +46,8 @@ const sharedFor = 400;
 /** The home page and the page for signing in and out. */
 export function addFrontPages(app: IRouter, site: Site, login?: Login): void {
   const { registry } = site;
-  const publicHome = shareWalk(
-    sharedFor,
-    () => registry.monotonic(),
-    () => site.answers.answer('home', () => homeFor(anonymous), sizeOf),
+  const publicHome = shareWalk(sharedFor, registry.monotonic, () =>
+    site.answers.answer('home', () => homeFor(anonymous), sizeOf),
   );
 
   async function homeFor(principal: Principal): Promise<PageBytes> {
@@ -196,11 +194,7 @@ export function addDiscovery(
   { hasManagement, limit }: { hasManagement: boolean; limit: ReadLimit | null },
 ): void {
   const place = { url, links, docs, config: registry.config, hasManagement };
-  const publicResources = shareWalk(
-    sharedFor,
-    () => registry.monotonic(),
-    () => listReadable(registry, anonymous),
-  );
+  const publicResources = shareWalk(sharedFor, registry.monotonic, () => listReadable(registry, anonymous));
 
   /** What the path says of the consumers of an organization, where the reader may know them. */
   async function consumersFor(

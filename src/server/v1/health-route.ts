@@ -6,23 +6,21 @@ import { operationsAbout } from './call.ts';
 
 export const csvType = 'text/csv; charset=utf-8';
 
-const getHealth = operationsAbout('part', {
-  async getHealth({ registry, principal, org, path, query, asker }) {
-    if (path['organization'] !== org) throw absent();
-    const { rule, concern, format } = query as { rule?: string; concern?: string; format?: string };
-    const { items, ...health } = await readHealth(registry, principal, org, asker.closed());
-    const failing = items.filter(
-      (item) =>
-        (rule === undefined || item.rules.some((each) => each.rule === rule)) &&
-        (concern === undefined || concerns[concern]!(item)),
-    );
-    if (format === 'csv') return { status: 200, text: { mediaType: csvType, text: csvOf(failing, rule) } };
-    return { status: 200, body: { organization: org, ...health, formula, items: failing } };
-  },
-});
-
 export const healthOperations = {
-  ...getHealth,
+  ...operationsAbout('part', {
+    async getHealth({ registry, principal, org, path, query, asker }) {
+      if (path['organization'] !== org) throw absent();
+      const { rule, concern, format } = query as { rule?: string; concern?: string; format?: string };
+      const { items, ...health } = await readHealth(registry, principal, org, asker.closed());
+      const failing = items.filter(
+        (item) =>
+          (rule === undefined || item.rules.some((each) => each.rule === rule)) &&
+          (concern === undefined || concerns[concern]!(item)),
+      );
+      if (format === 'csv') return { status: 200, text: { mediaType: csvType, text: csvOf(failing, rule) } };
+      return { status: 200, body: { organization: org, ...health, formula, items: failing } };
+    },
+  }),
   ...operationsAbout('organization', {
     async replayEverything({ registry, org, path, author }) {
       if (path['organization'] !== org) throw absent();

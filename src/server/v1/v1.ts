@@ -105,9 +105,7 @@ export function createV1(context: Omit<ServerContext, 'v1'>, operations = create
 
   const router = express.Router({ caseSensitive: true, strict: true });
   router.use(createRateLimit('v1', context));
-  const handle = async (request: Request, response: Response) =>
-    send(request, response, await answer(request, response));
-  router.use((request, response) => handle(request, response));
+  router.use(async (request, response) => send(request, response, await answer(request, response)));
   return router;
 }
 
