@@ -1,6 +1,6 @@
 import { countsInWords, type Verdict } from '../model/comparison.ts';
 import type { ImpactGroup, ToldUser } from '../model/dependency.ts';
-import { isRegistryError, type RegistryError } from '../model/errors.ts';
+import { insteadOf, isRegistryError, type RegistryError } from '../model/errors.ts';
 import { createReport, type Report } from '../model/problem.ts';
 import { newId } from '../registry/registry.ts';
 import { problemTypes } from '../server/error-answers.ts';
@@ -244,11 +244,9 @@ function currentOf(request: ConsoleRequest, form: Form): DescribedOperation | nu
 async function readCurrent(request: ConsoleRequest, form: Form) {
   const current = currentOf(request, form);
   if (current === null) return null;
-  return perform(request, current.id).catch((error: unknown) => {
-    // PUT makes what is not there yet.
-    if (operationOf(request, form).method === 'put' && isRegistryError(error, 'not_found')) return null;
-    throw error;
-  });
+  const reading = perform(request, current.id);
+  // PUT makes what is not there yet.
+  return operationOf(request, form).method === 'put' ? reading.catch(insteadOf('not_found', null)) : reading;
 }
 
 function assertMayDo(request: ConsoleRequest, form: Form): void {

@@ -93,9 +93,7 @@ function rowOf(request: ConsoleRequest, item: Health['items'][number], parts: He
     },
     { text: `${counts.behind ?? 0} of ${item.consumers}` },
     { ...timeCell(publishedAt), more: version },
-    {
-      ...scoreCell(score, parts.map(({ name: part, says }) => `${counts[part] ?? 'not counted'}: ${says}`).join('\n')),
-    },
+    scoreCell(score, parts.map(({ name: part, says }) => `${counts[part] ?? 'not counted'}: ${says}`).join('\n')),
   ];
   return { cells };
 }

@@ -1,5 +1,6 @@
 import { shownState, type Tone } from '../model/states.ts';
 import { here, may, mayPublish, nextOf, performList, type ConsoleRequest, type Listed } from './console-request.ts';
+import { dayOf } from '../site/pages/describe-version.ts';
 import type { Scope } from '../model/access.ts';
 import type { Answer } from '../server/v1/call.ts';
 import type { Field } from '../server/v1/described-field.ts';
@@ -131,9 +132,7 @@ export function linksFrom(request: ConsoleRequest, at: string, ...rows: readonly
 /** A time for people: `2026-05-12 09:30 UTC`, in tables `12 May 2026`. */
 export function timeCell(iso: string | null | undefined, none = 'never'): Cell {
   if (!iso) return { text: none };
-  const month = 'JanFebMarAprMayJunJulAugSepOctNovDec'.slice(Number(iso.slice(5, 7)) * 3 - 3).slice(0, 3);
-  const short = `${Number(iso.slice(8, 10))} ${month} ${iso.slice(0, 4)}`;
-  return { text: `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`, time: iso, short };
+  return { text: `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`, time: iso, short: dayOf(iso).text };
 }
 
 /** A time in a list of many of the same day: `12 May 2026, 09:30`. */

@@ -63,17 +63,17 @@ export function repositoryRow(request: ConsoleRequest, record: FollowedRecord): 
   const { repository, id, branch, syncedAt, state, detail, documents } = record;
   return {
     cells: [
-      { text: repository, href: at(request, id), ...(branch !== null && { more: branch }) },
+      {
+        text: repository,
+        href: here(request, repositoryPath, { repository: id }),
+        ...(branch !== null && { more: branch }),
+      },
       documentsOf(request, record),
       // It is read; what became of its documents is said before.
       state === 'synced' && documents.waiting + documents.rejected > 0 ? { text: '' } : stateCell(state, detail),
       timeCell(syncedAt),
     ],
   };
-}
-
-function at(request: ConsoleRequest, repository: string): string {
-  return here(request, repositoryPath, { repository });
 }
 
 function publishes({ visibility, versions }: FollowedRecord): string {

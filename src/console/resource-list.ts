@@ -13,14 +13,10 @@ const perPage = 100;
 
 const states: Readonly<Record<string, { text: string; fits(latest: Version | null): boolean }>> = {
   '': { text: 'Any state', fits: () => true },
-  failing: { text: 'With problems', fits: (latest) => problemsOf(latest) > 0 },
+  failing: { text: 'With problems', fits: (latest) => Boolean(latest?.problems?.error || latest?.problems?.warning) },
   deprecated: { text: 'Deprecated', fits: (latest) => latest?.status.state === 'deprecated' },
   none: { text: 'Without a version', fits: (latest) => latest === null },
 };
-
-function problemsOf(version: Version | null): number {
-  return (version?.problems?.error ?? 0) + (version?.problems?.warning ?? 0);
-}
 
 /** All resources in one list, and what to do where there is none. */
 export async function resourceSection(request: ConsoleRequest): Promise<Section> {

@@ -3,7 +3,7 @@ import { countText } from '../model/problem.ts';
 import { nameOf } from '../model/resource.ts';
 import { types } from '../model/kinds.ts';
 import { mayReadOrganization } from '../registry/readable.ts';
-import { isRegistryError } from '../model/errors.ts';
+import { insteadOf } from '../model/errors.ts';
 import { defaultsOf } from '../registry/gate/policy.ts';
 import {
   facts,
@@ -175,10 +175,7 @@ function versionRow(request: ConsoleRequest, { version, publishedAt, latest, sta
 }
 
 async function sourceSection(request: ConsoleRequest): Promise<Section> {
-  const connection = await perform(request, 'get{one}Connection').catch((error: unknown) => {
-    if (isRegistryError(error, 'not_found')) return null;
-    throw error;
-  });
+  const connection = await perform(request, 'get{one}Connection').catch(insteadOf('not_found', null));
   const own = { absent: 'Not connected: versions are uploaded.', connect: 'Connect a file' };
   if (connection === null) return connectionSection(request, path, null, own);
   const { path: file, state } = connection.body;
