@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import { parseCoordinate } from '../../model/address.ts';
 import { digestOf, hexOf, type Digest } from '../../model/digest.ts';
-import { insteadOf, isRegistryError, notFound } from '../../model/errors.ts';
+import { insteadOf, notFound } from '../../model/errors.ts';
 import { parseProof, type Checkpoint } from '../../model/transparency/checkpoint.ts';
 import { decodeLeaf, isVersion } from '../../model/transparency/leaf.ts';
 import { layerOf, openContractSource, trustedRegistry, type ContractSource } from '../lock/contract-source.ts';
@@ -127,10 +127,8 @@ async function compareHistory(
   served: ReadonlySet<string>,
 ): Promise<{ wrong: string[]; changed: string[] }> {
   const { coordinate } = parseCoordinate(contract)!;
-  const history = await source.history(coordinate).catch((error: unknown) => {
-    if (isRegistryError(error, 'not_found') || isRegistryError(error, 'gone')) return null;
-    throw error;
-  });
+  const reading = source.history(coordinate);
+  const history = await reading.catch(insteadOf('not_found', null)).catch(insteadOf('gone', null));
   const wrong: string[] = [];
   /** What a change since the head was read may have caused. */
   const changed: string[] = [];
