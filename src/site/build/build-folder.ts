@@ -59,11 +59,7 @@ function parseBuildManifest(text: string): BuildManifest | null {
 }
 
 function isBuiltFile({ path, size }: BuiltFile): boolean {
-  return typeof size === 'number' && isInside(path);
-}
-
-function isInside(path: unknown): boolean {
-  if (typeof path !== 'string' || path.includes('\0')) return false;
+  if (typeof size !== 'number' || typeof path !== 'string' || path.includes('\0')) return false;
   return path.split('/').every((segment) => segment !== '' && segment !== '.' && segment !== '..');
 }
 

@@ -1,5 +1,5 @@
 import { diff } from 'node:util';
-import type { Coordinate, AddressView } from '../../model/address.ts';
+import type { AddressView } from '../../model/address.ts';
 import { createAnchors, operationName, type Outline } from '../../model/outline.ts';
 import { comparedWith, whyCompared } from '../../model/compared-with.ts';
 import {
@@ -109,14 +109,9 @@ function describeComparison(comparison: Comparison, places: Places): object {
 function hrefOf(site: Site, from: GrantedVersion | null, to: GrantedVersion, view: AddressView): string {
   const before = comparedWith(to.resource, to.version);
   if (from === null || from.version.label === before?.label)
-    return changesHref(site, to.resource, to.version.label, view);
+    return site.links.to(to.resource, { label: to.version.label, view });
   const query = new URLSearchParams({ from: from.version.label, to: to.version.label });
   return `${site.links.to(to.resource, { view })}?${query.toString()}`;
-}
-
-/** The path of what changed in a version since its predecessor. */
-export function changesHref(site: Site, resource: Coordinate, label: string, view: AddressView = 'diff'): string {
-  return site.links.to(resource, { label, view });
 }
 
 type Anchored = ReadonlyMap<string, string>;
@@ -343,7 +338,7 @@ export async function describeChanges(site: Site, granted: GrantedVersion): Prom
     why: whyCompared(granted.resource, granted.version),
     // Where nobody signs in, the page of a version has the bytes that it has in a build.
     compare: site.hasLogin ? compareForm(site, granted.resource, previous.label, granted.version.label) : null,
-    href: changesHref(site, granted.resource, granted.version.label),
+    href: site.links.to(granted.resource, { label: granted.version.label, view: 'diff' }),
     items: first.map(({ verdict, message, operations, reach }) => ({
       ...verdictTags[verdict],
       message,

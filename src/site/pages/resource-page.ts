@@ -135,7 +135,9 @@ export async function resourcePage(
         ? links.to(resource, { label: version.label, view: 'try' })
         : null,
     validator:
-      resource.type === 'schemas' && preview === null ? validatorOf(site, config, pinnedPath(site, granted)) : null,
+      resource.type === 'schemas' && preview === null
+        ? validatorOf(site, config, links.to(resource, { label: version.label, format: 'json' }))
+        : null,
     users: related.users,
     dependantsHref: preview === null ? links.to(resource, { view: 'dependants' }) : null,
     scripts: ['reference.js', ...(resource.type === 'schemas' && preview === null ? ['validate.js'] : [])],
@@ -227,10 +229,6 @@ export function versionsOf(site: Site, resource: Resource, current: Version | nu
     more: resource.versions.length - all.length,
     href: site.links.to(resource, { view: 'versions' }),
   };
-}
-
-function pinnedPath(site: Site, { resource, version }: GrantedVersion): string {
-  return site.links.to(resource, { label: version.label, format: 'json' });
 }
 
 /** The data for `validate.js`: the schema, the validator's modules, and the validator's name for the draft. */

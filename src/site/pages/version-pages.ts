@@ -4,7 +4,7 @@ import { type Resource, type Version } from '../../model/resource.ts';
 import { whyLatest } from '../../model/latest.ts';
 import { type Granted, readManifest, openBlob, type GrantedVersion, readConfig } from '../../registry/read.ts';
 import { pageWithin, dayOf, type CommitLinks, fileLinks, provenanceOf, specificationOf } from './describe-version.ts';
-import { changesHref, compareForm, verdictTags } from './diff-page.ts';
+import { compareForm, verdictTags } from './diff-page.ts';
 import { subscriptionOf } from '../feeds.ts';
 import type { Site } from '../site.ts';
 import {
@@ -70,7 +70,7 @@ function describe(
   { from, verdict, counts }: VersionChanges,
 ): object {
   const tag = verdict === 'none' ? { text: 'no change', tone: '' } : verdictTags[verdict];
-  const href = verdict === 'none' ? null : changesHref(site, resource, label);
+  const href = verdict === 'none' ? null : site.links.to(resource, { label, view: 'diff' });
   return { ...tag, from, counts: countsInWords(counts), href };
 }
 
