@@ -144,11 +144,8 @@ export function createSearch(registry: Registry, { patience = 250 }: { patience?
       const { text, org, type } = request;
       const among = await namesAmong(principal, request);
       const end = registry.monotonic() + patience;
-      const isFresh =
-        (await within(
-          patience,
-          followed.follow().then(() => true),
-        )) ?? false;
+      const following = followed.follow().then(() => true);
+      const isFresh = (await within(patience, following)) ?? false;
       if (!isComplete(principal)) await within(Math.max(end - registry.monotonic(), 0), followed.settled());
       const { found: all, instead } = answer(principal, { text, org, type, among });
       const { items, next } = choose(all);
