@@ -21,10 +21,7 @@ export function readSecret({ env }: SecretName): string {
  * win. Throws `malformed` if a value is not the URL of a proxy.
  */
 export function readProxies(): Proxies {
-  const except =
-    read('no_proxy')
-      ?.split(/[\s,]+/)
-      .filter((entry) => entry !== '') ?? [];
+  const except = (read('no_proxy') ?? '').split(/[\s,]+/).filter(Boolean);
   return { http: readProxy('http_proxy'), https: readProxy('https_proxy'), except };
 }
 
