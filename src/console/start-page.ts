@@ -185,6 +185,7 @@ async function run(
     coordinate: { org, type, slug },
     snapshot: createUpload(entry, bytes),
     entry,
+    reader: principal,
     version: null,
     onConflict: 'reject',
     latest: true,

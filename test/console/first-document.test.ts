@@ -34,6 +34,21 @@ test('a document is of the kind that it says, unless another is chosen', async (
   expect(own.headers.get('location')).toMatch(/^\/console\/acme\/schemas\/line\/published\//);
 });
 
+test('a document refers to what its author may read, as one that a client publishes', async () => {
+  const registry = { ...createTestRegistry({ ...unlimited, url: 'https://stele.example' }), compiler: shareCompiler() };
+  await using server = await openConsole(registry);
+  const typed = { '/org': 'acme', '/visibility': 'private', '/type': 'schemas', do: 'go' };
+  const referring = schema.replace('"type"', '"$ref": "https://stele.example/@acme/schemas/order@latest", "type"');
+  const admin = await server.signIn();
+  const secret = await admin.send('/console/new', { ...typed, '/document': schema, '/slug': 'order' });
+  expect(secret.headers.get('location')).toContain('/order/published/');
+  const own = await admin.send('/console/new', { ...typed, '/document': referring, '/slug': 'own' });
+  expect(own.headers.get('location')).toContain('/own/published/');
+  const narrow = await server.signIn({ name: 'narrow', scopes: ['publish'], resources: ['schemas/pay-*'] });
+  const refused = await narrow.send('/console/new', { ...typed, '/document': referring, '/slug': 'pay-line' });
+  expect([refused.status, refused.headers.get('location')]).toEqual([422, null]);
+});
+
 test('the home page of an empty registry says to each reader what they can do', async () => {
   await using server = await openConsole();
   const homeOf = async ({ get }: Pick<Person, 'get'>) => (await get('/')).text;
