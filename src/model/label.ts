@@ -267,12 +267,8 @@ function parseDottedVersion(label: string): SemanticVersion | null {
   return { core: [major!, minor ?? 0n, patch ?? 0n, ...rest], prerelease: prerelease?.split('.') ?? [] };
 }
 
-const dottedLists = new WeakMap<readonly Labelled[], boolean>();
-
 /** Whether every stable label of a list consists of dotted numbers, without those that were withdrawn. */
-function areDotted(list: readonly Labelled[]): boolean {
-  return dottedLists.getOrInsertComputed(list, () => list.every(isDotted));
-}
+const dottedLists = new WeakMap<readonly Labelled[], boolean>();
 
 function isDotted({ label, status }: Labelled): boolean {
   return parseSemanticVersion(label) !== null || status?.state === 'withdrawn' || parseDottedVersion(label) !== null;
@@ -283,7 +279,8 @@ function isDotted({ label, status }: Labelled): boolean {
  * semantic versions. `added`: a label that is about to be added.
  */
 export function readerOf(list: readonly Labelled[], added?: Labelled): ReadVersion {
-  return areDotted(list) && (added === undefined || isDotted(added)) ? readDotted : parseSemanticVersion;
+  const areDotted = dottedLists.getOrInsertComputed(list, () => list.every(isDotted));
+  return areDotted && (added === undefined || isDotted(added)) ? readDotted : parseSemanticVersion;
 }
 
 function readDotted(label: string): SemanticVersion | null {

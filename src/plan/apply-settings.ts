@@ -31,7 +31,8 @@ export function applySettings(
 ): Planned {
   const given = givenFor(coordinate, listed, settings);
   const connection = listed === null ? (resource?.connection ?? null) : null;
-  const tags = given.tags === undefined ? null : fillTags(given.tags, listed?.captures ?? [], coordinate);
+  const captures = listed?.captures ?? [];
+  const tags = given.tags && fillTemplate(given.tags, captures).replaceAll('{slug}', () => coordinate.slug);
   const view = listed === null ? {} : viewOf(listed, posix.dirname(file));
   return {
     path,
@@ -48,7 +49,7 @@ export function applySettings(
     ...(given.exemptions && { exemptions: given.exemptions }),
     onConflict: given.onConflict ?? connection?.onConflict ?? 'revise',
     tags: tags ?? (given.version === undefined ? tagsOf(resource, connection, release) : null),
-    version: versionOf(given.version, listed?.captures ?? [], posix.dirname(file)),
+    version: versionOf(given.version, captures, posix.dirname(file)),
     isFound: true,
     listedAt: listed === null ? null : `${file}:${listed.entry.at.line}:${listed.entry.at.column}`,
   };
@@ -112,10 +113,6 @@ function givenFor({ type }: Coordinate, listed: Listed | null, settings: Setting
 /** The name for people, unless the title names nothing. */
 function nameFrom(title: string | null): string | null {
   return title === null || isGenericTitle(title) ? null : title.trim().slice(0, 200);
-}
-
-function fillTags(template: string, captures: readonly string[], { slug }: Coordinate): string {
-  return fillTemplate(template, captures).replaceAll('{slug}', () => slug);
 }
 
 function versionOf(source: VersionSource | undefined, captures: readonly string[], folder: string): VersionSource {

@@ -4,7 +4,7 @@ import { kindOfModule } from '../model/kinds.ts';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createPathGlob, fillTemplate, isPathGlob } from '../model/glob.ts';
 import { viewPath } from '../model/artifact.ts';
-import type { Snapshot, SnapshotEntry } from '../source/snapshot.ts';
+import { filesOf, type Snapshot, type SnapshotEntry } from '../source/snapshot.ts';
 import type { AddProblem, Reading } from './settings-of.ts';
 import type { Problem } from '../model/problem.ts';
 
@@ -111,7 +111,7 @@ async function listNamed(
   snapshot: Snapshot,
   addProblem: AddProblem,
 ): Promise<Map<string, Listed>> {
-  const files = new Set((await snapshot.entries()).flatMap(({ path, kind }) => (kind === 'file' ? [path] : [])));
+  const files = filesOf(await snapshot.entries());
   const listed = new Map<string, Listed>();
   const absent: { path: string; entry: SettingsResource }[] = [];
   for (const entry of settings.resources.filter(({ path }) => !isPathGlob(path))) {
