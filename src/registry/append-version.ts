@@ -21,7 +21,8 @@ import type { CompileRequest } from './gate/compile-document.ts';
 import type { Policy } from './gate/policy.ts';
 import type { Author, Registry } from './registry.ts';
 import type { Snapshot } from '../source/snapshot.ts';
-import { type RegistryError, malformed } from '../model/errors.ts';
+import { formatCoordinate } from '../model/address.ts';
+import { type RegistryError, malformed, notFound } from '../model/errors.ts';
 
 /** What to publish, and how. */
 export interface PublishRequest extends CompileRequest {
@@ -103,14 +104,18 @@ export function createFor(registry: Registry, { coordinate, create }: PublishReq
   });
 }
 
-/** The resource, or null if it does not exist. Throws what `assertTarget` does. */
-export async function readTarget(registry: Registry, request: PublishRequest): Promise<Resource | null> {
-  const resource = (await registry.refs.read<Resource>(resourceRef(request.coordinate)))?.value ?? null;
+/** The resource to publish to, or null if it is to be made. Throws `malformed`, `not_found` and `conflict`. */
+export async function openTarget(registry: Registry, request: PublishRequest): Promise<Resource | null> {
+  const { version, coordinate, create } = request;
+  if (version !== null && !isLabel(version)) throw malformedLabel(version);
+  const resource = (await registry.refs.read<Resource>(resourceRef(coordinate)))?.value ?? null;
   assertTarget(resource, request);
+  if (resource === null && create === null)
+    throw notFound(`${formatCoordinate(coordinate)} does not exist. Create it first.`);
   return resource;
 }
 
-/** Throws `conflict` for a resource that was deleted, is a copy, or is connected to another repository. */
+/** Throws `conflict` for a resource that was deleted, or is connected to another repository. */
 function assertTarget(resource: Resource | null, { connection }: PublishRequest): void {
   assertPublishable(resource);
   if (resource !== null && connection !== undefined) assertConnectable(resource, connection);
@@ -354,8 +359,7 @@ function conflict(label: string, suggestion: string | null, detail: string): Pla
   return { outcome: 'conflict', label, suggestion, detail };
 }
 
-/** The error for a label that is not a valid one. */
-export function malformedLabel(text: string): RegistryError {
+function malformedLabel(text: string): RegistryError {
   return malformed(
     `${JSON.stringify(text.slice(0, 140))} is not a valid version. Use 1 to 128 of A-Z a-z 0-9 . _ + -, starting and ending with a letter or digit, without "..". It must not be "latest" or a word of JavaScript such as "constructor", start with "sha256", or end with ".json", ".yaml" or ".yml".`,
   );

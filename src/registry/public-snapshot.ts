@@ -35,8 +35,9 @@ export async function takePublicSnapshot(registry: Registry): Promise<PublicSnap
   const resources = await publicResources(registry);
   const all = [...resources.values()].map(({ value }) => value);
   const sites = (await listReadableSites(registry, anonymous)).filter(({ value }) => value.current !== null);
+  const named = sites.map((site) => [siteRef(site.value), site] as const);
   const settings = await settingsOf(registry, new Set(all.map(({ org }) => org)));
-  const refs = stillRefs(new Map<string, Generation<unknown>>([...resources, ...sites.map(named), ...settings]));
+  const refs = stillRefs(new Map<string, Generation<unknown>>([...resources, ...named, ...settings]));
   return {
     registry: { ...registry, refs, answers: registry.answers.scope(refs) },
     sites: sites.map(({ value }) => value),
@@ -61,10 +62,6 @@ async function settingsOf({ refs }: Registry, orgs: ReadonlySet<string>): Promis
     [...orgs].map(async (org) => [organizationRef(org), await refs.read<unknown>(organizationRef(org))] as const),
   );
   return read.flatMap(([name, settings]) => (settings === null ? [] : [[name, settings]]));
-}
-
-function named(site: Generation<DocumentationSite>): [string, Generation<DocumentationSite>] {
-  return [siteRef(site.value), site];
 }
 
 /** The resources that anybody may read, also deleted ones, by the names of their records. */

@@ -1,11 +1,9 @@
 import { signerOf } from './commit-signer.ts';
 import { isDeepStrictEqual } from 'node:util';
-import { formatCoordinate } from '../model/address.ts';
 import type { Digest } from '../model/digest.ts';
 import { digestOnce } from '../store/digest-in-turns.ts';
-import { conflict, notFound, malformed } from '../model/errors.ts';
+import { conflict, malformed } from '../model/errors.ts';
 import type { JobOrigin } from '../model/access.ts';
-import { isLabel } from '../model/label.ts';
 import { gateSettingsOf } from '../model/gate.ts';
 import { isBlocking, type Report } from '../model/problem.ts';
 import type { Approval, Held } from '../model/approval.ts';
@@ -16,14 +14,13 @@ import {
   appendVersion,
   createFor,
   isHistory,
-  readTarget,
+  openTarget,
   type Appended,
   type Changed,
   type Draft,
   type Next,
   type Publication,
   type PublishRequest,
-  malformedLabel,
 } from './append-version.ts';
 import {
   buildArtifact,
@@ -198,18 +195,6 @@ async function storeAndAppend(
 
 function bytesIn({ manifest, unshared, shared }: Built): number {
   return [manifest, ...unshared, ...shared].reduce((sum, { byteLength }) => sum + byteLength, 0);
-}
-
-/**
- * Checks that there is something to publish to: the resource, or null if it is to be made. Throws
- * `malformed`, `not_found` and `conflict`.
- */
-async function openTarget(registry: Registry, request: PublishRequest): Promise<Resource | null> {
-  if (request.version !== null && !isLabel(request.version)) throw malformedLabel(request.version);
-  const existing = await readTarget(registry, request);
-  if (existing === null && request.create === null)
-    throw notFound(`${formatCoordinate(request.coordinate)} does not exist. Create it first.`);
-  return existing;
 }
 
 async function draftOf(request: PublishRequest, compiled: Compiled): Promise<Draft> {

@@ -4,6 +4,7 @@ import { addProblems, type Exemption, type Report, problemAtFile, type Problem }
 import { selectVersion, type Resource, type Version } from '../../model/resource.ts';
 import type { CompileGate, Compiled, GivenRuleset, CollectedFile, Load, Turn } from '../../compile/compile.ts';
 import { type View, sourceLayers, storedEntry } from '../../model/artifact.ts';
+import { missing } from '../../source/lookup.ts';
 import type { Snapshot } from '../../source/snapshot.ts';
 import { codeFor, withExtendsChecked } from './ruleset-gate.ts';
 import type { Policy } from './policy.ts';
@@ -165,12 +166,7 @@ export async function relint(
     Promise.all(
       paths.map(async (path) => {
         const layer = sources.get(path);
-        if (layer === undefined)
-          return {
-            path,
-            found: false,
-            problem: problemAtFile('file-missing', path, 'There is no such file.'),
-          } as const;
+        if (layer === undefined) return missing(path, null);
         return { path, found: true, bytes: await readObject(registry, layer.digest, digest), blob: null } as const;
       }),
     );
