@@ -64,21 +64,9 @@ export async function performOnce<T>(
   repeatable: Repeatable,
   perform: (operation: string) => Promise<T>,
 ): Promise<{ answer: T; isReplay: boolean }> {
-  const { worker, end } = beginWork();
-  try {
-    return await performAs(worker, registry, repeatable, perform);
-  } finally {
-    // The attempt is over, even if that could not be recorded. Another may begin.
-    end();
-  }
-}
-
-async function performAs<T>(
-  worker: Worker,
-  registry: Registry,
-  repeatable: Repeatable,
-  perform: (operation: string) => Promise<T>,
-): Promise<{ answer: T; isReplay: boolean }> {
+  // At its end the attempt is over, even if that could not be recorded. Another may begin.
+  using attempt = beginWork();
+  const { worker } = attempt;
   const { org, actor, key, secret } = repeatable;
   const name = `idempotency/${org}/${hexOf(digestOf(`${actor}\n${key}`))}`;
   const author: Author = { actor, origin: null };

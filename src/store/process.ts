@@ -50,12 +50,12 @@ export interface Worker {
 /** Ids of the running tasks of this process. */
 const atWork = new Set<string>();
 
-/** Begins a task. Call `end` when it has ended, also after an error. */
-export function beginWork(): { worker: Worker; end: () => void } {
+/** Begins a task, for `using`: it is over at the end of the block, also after an error. */
+export function beginWork(): Disposable & { worker: Worker } {
   const holder = randomUUID();
   atWork.add(holder);
   const worker = { process: processName(), space: processSpace, holder };
-  return { worker, end: () => void atWork.delete(holder) };
+  return { worker, [Symbol.dispose]: () => void atWork.delete(holder) };
 }
 
 /** Reports whether the worker is a running task of this process. */

@@ -52,26 +52,23 @@ export async function withLease<T>(
 ): Promise<T> {
   const ref = `leases/${org}/${name}`;
   const fence = `fences/${org}/${name}`;
-  const { worker, end } = beginWork();
+  using task = beginWork();
+  const { worker } = task;
   const seeker: Seeker = { worker, watched: { generation: 0, at: 0 } };
-  try {
-    let hasWaited = false;
-    for (let pause = 50; ; pause = Math.min(pause * 2, 1000)) {
-      // Before the lease: a fence that is raised later stops this process.
-      const standing = (await registry.refs.readFresh(fence))?.generation ?? 0;
-      const lease = await take(registry, ref, seeker);
-      if (lease !== null) {
-        const generation = lease.isTakenOver ? await raise(registry, fence, worker) : standing;
-        const fenced = withFence(registry, { name: fence, generation });
-        return await holding(registry, ref, seeker, signal, (held) =>
-          work({ registry: fenced, signal: held, hasWaited }),
-        );
-      }
-      hasWaited = true;
-      await delay(pause, undefined, { signal });
+  let hasWaited = false;
+  for (let pause = 50; ; pause = Math.min(pause * 2, 1000)) {
+    // Before the lease: a fence that is raised later stops this process.
+    const standing = (await registry.refs.readFresh(fence))?.generation ?? 0;
+    const lease = await take(registry, ref, seeker);
+    if (lease !== null) {
+      const generation = lease.isTakenOver ? await raise(registry, fence, worker) : standing;
+      const fenced = withFence(registry, { name: fence, generation });
+      return await holding(registry, ref, seeker, signal, (held) =>
+        work({ registry: fenced, signal: held, hasWaited }),
+      );
     }
-  } finally {
-    end();
+    hasWaited = true;
+    await delay(pause, undefined, { signal });
   }
 }
 
