@@ -1,5 +1,5 @@
 import type { Digest } from '../../model/digest.ts';
-import { isRegistryError } from '../../model/errors.ts';
+import { insteadOf, isRegistryError } from '../../model/errors.ts';
 import type { Bucket } from '../bucket.ts';
 import { corrupt } from '../records.ts';
 import { entryIn, entryKey, readEntry, type SealedEntry, logFolder, parseEntryKey } from './entry.ts';
@@ -173,7 +173,7 @@ export async function openState(
   partition: string,
 ): Promise<{ state: State; newest: number; at: string | null; isSummarized: boolean }> {
   const { newest, tip } = await findTip(bucket, partition);
-  const summary = await openSummary(objects, tip);
+  const summary = await openSummary(objects, tip).catch(insteadOf('corrupt', null));
   const state = summary ?? createState();
   const pace = createPacer();
   try {
@@ -237,31 +237,25 @@ async function findTip(bucket: Bucket, partition: string): Promise<{ newest: num
   return { newest, tip: null };
 }
 
-/** The state that the index of an entry leads to. Null if the entry names none, or if it cannot be read: then all entries are read. */
+/** The state that the index of an entry leads to. Null if the entry names none: then all entries are read. */
 async function openSummary(objects: Objects, tip: SealedEntry | null): Promise<State | null> {
   if (tip === null || tip.index === null) return null;
-  try {
-    const index = await readIndex(objects, tip.index);
-    const { checkpoint, segments } = index;
-    const pace = createPacer();
-    const state =
-      checkpoint === null
-        ? createState()
-        : createState(await readFrames(objects, checkpoint.frames), {
-            sequence: checkpoint.sequence,
-            digest: checkpoint.digest,
-            index: tip.index,
-            size: checkpoint.frames.reduce((sum, { bytes }) => sum + bytes, 0),
-          });
-    for (const segment of segments) {
-      for await (const { entry, bytes } of readSegment(objects, segment)) {
-        state.apply(entry, bytes);
-        await pace(bytes);
-      }
+  const { checkpoint, segments } = await readIndex(objects, tip.index);
+  const pace = createPacer();
+  const state =
+    checkpoint === null
+      ? createState()
+      : createState(await readFrames(objects, checkpoint.frames), {
+          sequence: checkpoint.sequence,
+          digest: checkpoint.digest,
+          index: tip.index,
+          size: checkpoint.frames.reduce((sum, { bytes }) => sum + bytes, 0),
+        });
+  for (const segment of segments) {
+    for await (const { entry, bytes } of readSegment(objects, segment)) {
+      state.apply(entry, bytes);
+      await pace(bytes);
     }
-    return state;
-  } catch (error) {
-    if (!isRegistryError(error, 'corrupt')) throw error;
-    return null;
   }
+  return state;
 }
