@@ -48,7 +48,7 @@ export function parseLocation(text: string, reach: Reach): Location {
   if (/\s/u.test(text)) throw malformed('A repository URL must not contain spaces.');
   assertNoCredential(text);
   const scp = text.includes('://') ? null : scpForm.exec(text)?.groups;
-  if (scp) return parseScp(text, { user: scp['user'], host: scp['host'] ?? '', path: scp['path'] ?? '' }, reach);
+  if (scp) return parseScp(text, scp, reach);
   const url = URL.parse(text);
   if (url === null) {
     throw malformed('The repository must be an https or ssh URL, or the absolute path of a folder.');
@@ -77,13 +77,11 @@ function parseLocal(text: string, { allowLocalRepositories }: Reach): Location {
   return { kind: 'local', url: fileURLToPath(url) };
 }
 
-interface Scp {
-  user: string | undefined;
-  host: string;
-  path: string;
-}
-
-function parseScp(text: string, { user, host, path }: Scp, reach: Reach): Location {
+function parseScp(
+  text: string,
+  { user, host = '', path = '' }: Partial<Record<string, string>>,
+  reach: Reach,
+): Location {
   if (path.startsWith(':')) {
     throw forbidden(`Use an https or ssh URL for the repository, not "${host}::".`);
   }
