@@ -167,6 +167,7 @@ export function createApiHost(settings: HostSettings, special: ApiHost): Host {
     ...(comment && {
       comment: (repository, text) => write(repository, `#${text.number}`, (send) => comment(send, repository, text)),
     }),
+    close: () => settings.stopping.abort(),
     // git uses the credential as it is configured. Throws if it may not be used here.
     async gitCredential({ credential }) {
       settings.credential(credential);

@@ -23,6 +23,8 @@ export interface HostSettings {
   credential(name: string | null): ApiCredential | null;
   /** Milliseconds per second of waiting: 1,000, and less in tests. */
   second: number;
+  /** Ends the waits for limits, for a registry that stops. */
+  stopping: AbortController;
 }
 
 /** The value of `Authorization` for Basic (RFC 7617). */
@@ -204,7 +206,7 @@ const attempts = 5;
  */
 export function createAsk(
   host: string,
-  { apiUrl, credential, second }: HostSettings,
+  { apiUrl, credential, second, stopping }: HostSettings,
   authorize: (credential: ApiCredential & { kind: 'token' }) => string,
 ): Ask {
   const fetches = new Map<string | null, typeof fetch>();
@@ -240,7 +242,9 @@ export function createAsk(
       } else refused = response;
       const seconds = asked ?? 2 ** (attempt - 1);
       if (attempt === attempts || seconds > 60) throw refused;
-      await wait(seconds * second, undefined, { signal });
+      await wait(seconds * second, undefined, { signal: AbortSignal.any([signal, stopping.signal]) }).catch(() => {
+        throw refused;
+      });
     }
   };
 }

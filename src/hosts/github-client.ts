@@ -1,6 +1,7 @@
 import type { ThrottlingOptions } from '@octokit/plugin-throttling';
 import type { Octokit } from '@octokit/rest';
 import PQueue from 'p-queue';
+import { setTimeout as wait } from 'node:timers/promises';
 import { RegistryError } from '../model/errors.ts';
 import { notAnswering, createFetch, refusalOf, type ApiCredential, type Ask, type HostSettings } from './ask.ts';
 import type { HostRepository } from './host.ts';
@@ -30,14 +31,15 @@ const longestWait = 30;
 
 /** The clients of one GitHub server: one for each token and each installation of an app. */
 export function createSpeakers(settings: HostSettings) {
-  const { apiUrl, second, credential } = settings;
+  const { apiUrl, second, credential, stopping } = settings;
   const clients = new Map<string, Promise<Octokit>>();
   const installations = new Map<string, number>();
 
   async function createClient(id: string, auth: Auth | null): Promise<Octokit> {
     const { Client, createAppAuth } = await loadOctokit();
-    const isWorthIt = (seconds: number, _options: unknown, _client: unknown, count: number) =>
-      count < 2 && seconds <= longestWait;
+    /** Waits, so that the plugin need not: it would not stop. */
+    const isOver = async (seconds: number, _options: unknown, _client: unknown, count: number) =>
+      count < 2 && seconds <= longestWait && wait(seconds * second, true, stopping).catch(() => false);
     const silent = () => undefined;
     return new Client({
       ...(auth !== null && { auth }),
@@ -50,9 +52,9 @@ export function createSpeakers(settings: HostSettings) {
       retry: { retryAfterBaseValue: second, doNotRetry: [400, 401, 403, 404, 410, 422, 429, 451] },
       throttle: {
         id: `${apiUrl} ${id}`,
-        retryAfterBaseValue: second,
-        onRateLimit: isWorthIt,
-        onSecondaryRateLimit: isWorthIt,
+        retryAfterBaseValue: 0,
+        onRateLimit: isOver,
+        onSecondaryRateLimit: isOver,
         write: pacedBy(second),
         notifications: pacedBy(3 * second),
       },

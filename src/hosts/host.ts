@@ -218,6 +218,9 @@ export interface Host {
 
   /** The credential for git: a fresh installation token for an app, null for others, which git uses as configured. */
   gitCredential(repository: HostRepository): Promise<Credential | null>;
+
+  /** Nothing waits any more to ask again: what failed is for whoever asks after the next start. */
+  close(): void;
 }
 
 /**

@@ -33,7 +33,7 @@ export function createHosts(config: Config, { second = 1000 }: { second?: number
     const apiUrl = given.apiUrl ?? (given.url === null ? api.url! : url + api.path);
     const credential = (wanted: string | null) =>
       wanted === null ? null : findCredential(config, given.kind, url, wanted);
-    return [create[given.kind]({ name, url, apiUrl, second, credential })];
+    return [create[given.kind]({ name, url, apiUrl, second, credential, stopping: new AbortController() })];
   });
 }
 

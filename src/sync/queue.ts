@@ -165,6 +165,7 @@ export function createSyncQueue(
     async close(): Promise<void> {
       stop.abort(unavailable('The registry is shutting down.'));
       alarms.close();
+      for (const host of registry.hosts) host.close();
       await owners.close();
       await renames.close();
       await pulls.close();

@@ -445,6 +445,19 @@ export function hostContract(name: string, given: HostCase): void {
       expect(opened.standIn.requests).toHaveLength(asked);
     });
 
+    test('a registry that stops waits for no limit', async () => {
+      await using patient = await given.open(1000);
+      const over = { status: 429, headers: { 'retry-after': '20' } };
+      patient.standIn.fail({ ...over, body: { message: 'You have exceeded a secondary rate limit.' } }, 50);
+      const asked = patient.host.listRepositories(owner());
+      asked.catch(() => undefined);
+      await expect.poll(() => patient.standIn.requests.length).toBeGreaterThan(0);
+      const began = performance.now();
+      patient.host.close();
+      await expect(asked).rejects.toThrow('(429)');
+      expect(performance.now() - began).toBeLessThan(5000);
+    });
+
     test('a host that stays silent is unreachable, in time', async () => {
       await using impatient = await given.open(25);
       impatient.standIn.fail({ status: 200, body: [], after: 600_000 }, 50);

@@ -123,7 +123,14 @@ test.for([
   ['no budget', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': inSeconds(300) }],
 ])('403 with %s is a limit, and not a credential that was rejected', async ([, headers]) => {
   await using api = await openStandIn(() => ({ status: 403, headers: headers as Record<string, string> }));
-  const settings = { name: 'gitea', url: api.url, apiUrl: api.url, credential: () => null, second: 1000 };
+  const settings = {
+    name: 'gitea',
+    url: api.url,
+    apiUrl: api.url,
+    credential: () => null,
+    second: 1000,
+    stopping: new AbortController(),
+  };
   const ask = createAsk('Gitea', settings, () => '');
   const asking = ask(
     { name: 'acme/apis', credential: null },

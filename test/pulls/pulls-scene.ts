@@ -46,6 +46,7 @@ export function createFakeHost(): FakeHost {
       host.told.push(check);
     },
     gitCredential: async () => ({ kind: 'token', username: 'x', token: 'y' }),
+    close: () => undefined,
   };
   return host;
 }
