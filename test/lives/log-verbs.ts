@@ -32,6 +32,18 @@ export async function writeLogs({ world }: Life): Promise<void> {
   await Promise.all(world.nodes.map(async ({ registry }) => (await publicLogOf(registry))!.update()));
 }
 
+/** A process begins to write the public log, and stops at the call of the log after so many. Returns what lets it go on to the end. */
+export async function beginLog(node: Node, calls: number): Promise<() => Promise<void>> {
+  const log = (await publicLogOf(node.registry))!;
+  const { reached, goOn } = node.pause('tree/', calls);
+  const writing = log.update();
+  await Promise.race([reached, writing]);
+  return () => {
+    goOn();
+    return writing;
+  };
+}
+
 /** public-log.md, What is in it: what of the log is not as the model has it, once all is written. */
 export async function faultsOfLog(life: Life, node: Node): Promise<string[]> {
   const told = await readLog(node);

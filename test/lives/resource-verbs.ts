@@ -1,7 +1,7 @@
 import { keyOf } from './approval-verbs.ts';
 import type { Draw } from './draw.ts';
-import { writeLogs } from './log-verbs.ts';
-import { day, evolve, firstDoc, newResource, send, type Life, type Verb, type Verbs } from './life.ts';
+import { beginLog, faultsOfLog, writeLogs } from './log-verbs.ts';
+import { day, evolve, firstDoc, newResource, send, type Life, type Plan, type Verb, type Verbs } from './life.ts';
 import {
   bestOfMajor,
   latestOf,
@@ -54,44 +54,47 @@ const publishing: Verb = {
   asks: ['publishApi'],
   plan(life, draw) {
     const resource = uploaded(life, draw);
-    if (resource === null) return null;
-    const { slug } = resource;
-    const before = life.drafts.get(slug);
-    // Now and then what was published before, again.
-    const old = draw.chance(0.15) ? draw.of(resource.versions) : undefined;
-    const doc = old?.doc ?? (before ? evolve(before, draw) : firstDoc(slug, draw));
-    const label = draw.chance(0.2) ? (old?.label ?? doc.version) : undefined;
-    const isCandidate = !draw.chance(0.1);
-    const rejects = draw.chance(0.1);
-    const isTrial = draw.chance(0.1);
-    const target = isTrial ? structuredClone(resource) : resource;
-    const by = resource.approval ? draw.of(['ann', 'bob', 'the administrator']) : 'the administrator';
-    const who = { by, now: life.world.now() + 1000 };
-    const outcome = publish(target, { doc, label, isCandidate, rejects, isStrict: life.ruleset.isStrict, ...who });
-    if (!isTrial) life.drafts.set(slug, doc);
-    if (!isTrial && outcome.outcome === 'published')
-      life.published.push({ slug, label: outcome.version.label, at: who.now });
-    const body = {
-      document: textOf(doc),
-      ...(label !== undefined && { version: label }),
-      ...(!isCandidate && { latest: false }),
-      ...(rejects && { onConflict: 'reject' }),
-      ...(isTrial && { dryRun: true }),
-    };
-    const { document: _, ...options } = body;
-    const expected = expectedAnswer(target, outcome);
-    return {
-      says: `publish ${slug} ${JSON.stringify({ ...doc, ...options })} by ${by}`,
-      async ask() {
-        const key = by === 'the administrator' ? life.admin : await keyOf(life, by);
-        return publishedAnswer(send(life, 'POST', `/v1/apis/${slug}/spec`, body, key));
-      },
-      expected: isTrial && outcome.outcome === 'published' ? { ...(expected as object), status: 200 } : expected,
-      touches: [slug],
-      isRepeatable: !isTrial && !resource.approval,
-    };
+    return resource && publishTo(life, draw, resource);
   },
 };
+
+function publishTo(life: Life, draw: Draw, resource: Resource): Plan {
+  const { slug } = resource;
+  const before = life.drafts.get(slug);
+  // Now and then what was published before, again.
+  const old = draw.chance(0.15) ? draw.of(resource.versions) : undefined;
+  const doc = old?.doc ?? (before ? evolve(before, draw) : firstDoc(slug, draw));
+  const label = draw.chance(0.2) ? (old?.label ?? doc.version) : undefined;
+  const isCandidate = !draw.chance(0.1);
+  const rejects = draw.chance(0.1);
+  const isTrial = draw.chance(0.1);
+  const target = isTrial ? structuredClone(resource) : resource;
+  const by = resource.approval ? draw.of(['ann', 'bob', 'the administrator']) : 'the administrator';
+  const who = { by, now: life.world.now() + 1000 };
+  const outcome = publish(target, { doc, label, isCandidate, rejects, isStrict: life.ruleset.isStrict, ...who });
+  if (!isTrial) life.drafts.set(slug, doc);
+  if (!isTrial && outcome.outcome === 'published')
+    life.published.push({ slug, label: outcome.version.label, at: who.now });
+  const body = {
+    document: textOf(doc),
+    ...(label !== undefined && { version: label }),
+    ...(!isCandidate && { latest: false }),
+    ...(rejects && { onConflict: 'reject' }),
+    ...(isTrial && { dryRun: true }),
+  };
+  const { document: _, ...options } = body;
+  const expected = expectedAnswer(target, outcome);
+  return {
+    says: `publish ${slug} ${JSON.stringify({ ...doc, ...options })} by ${by}`,
+    async ask() {
+      const key = by === 'the administrator' ? life.admin : await keyOf(life, by);
+      return publishedAnswer(send(life, 'POST', `/v1/apis/${slug}/spec`, body, key));
+    },
+    expected: isTrial && outcome.outcome === 'published' ? { ...(expected as object), status: 200 } : expected,
+    touches: [slug],
+    isRepeatable: !isTrial && !resource.approval,
+  };
+}
 
 export const resourceVerbs: Verbs = {
   create: {
@@ -133,6 +136,49 @@ export const resourceVerbs: Verbs = {
           return answers.slice(0, 2);
         },
         expected: [one.expected, other.expected],
+        touches: [...one.touches!, ...other.touches!],
+      };
+    },
+  },
+  'publish, and write the public log step by step': {
+    weight: 8,
+    asks: ['createApi', 'publishApi'],
+    plan(life, draw) {
+      const two = slugs
+        .slice(0, 2)
+        .map((slug) => life.resources.get(slug) ?? newResource(life, slug, { visibility: 'public' }));
+      if (two.some(({ deletedAt }) => deletedAt !== null)) return null;
+      const isNew = two.filter(({ slug }) => !life.resources.has(slug));
+      for (const each of isNew) life.resources.set(each.slug, each);
+      const [one, other] = two.map((each, at) => publishTo({ ...life, step: life.step + at / 2 }, draw, each)) as [
+        Plan,
+        Plan,
+      ];
+      const [first, second] = draw.chance(0.5) ? [0, 1] : [1, 0];
+      // The third call of the log is the one that appends.
+      const calls = [draw.of([0, 1, 2, 2, 2, 3])!, draw.of([0, 1, 2, 2, 2, 3])!] as const;
+      const isFirstOver = draw.chance(0.7);
+      return {
+        says: `${one.says} by ${first}, whose log stops at ${calls[0]}, then ${other.says} by ${second}, whose log stops at ${calls[1]}; ${isFirstOver ? first : second} goes on first`,
+        async ask() {
+          const { world } = life;
+          for (const { slug, visibility } of isNew)
+            await world.call('POST', '/v1/apis', { key: life.admin, body: { name: slug, slug, visibility } });
+          world.turn = first;
+          const answers = [await one.ask()];
+          const before = await beginLog(world.nodes[first]!, calls[0]);
+          world.turn = second;
+          answers.push(await other.ask());
+          const after = await beginLog(world.nodes[second]!, calls[1]);
+          for (const goOn of isFirstOver ? [before, after] : [after, before]) await goOn();
+          world.pass(1000);
+          const faults: string[] = [];
+          // The one that wrote last is asked first, before the other mends what it lost.
+          for (const at of isFirstOver ? [second, first] : [first, second])
+            faults.push(...(await faultsOfLog(life, world.nodes[at]!)));
+          return { answers, faults };
+        },
+        expected: { answers: [one.expected, other.expected], faults: [] },
         touches: [...one.touches!, ...other.touches!],
       };
     },

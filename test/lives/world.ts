@@ -48,6 +48,8 @@ export interface Node {
   die(writes: number, isLast: boolean): void;
   /** So many writes of keys that begin so fail, and no other. */
   stumble(prefix: string, writes: number): void;
+  /** The call of the store after so many, of keys that begin so, waits until it may go on. `reached`: it waits. */
+  pause(prefix: string, calls: number): { reached: Promise<void>; goOn(): void };
   close(): Promise<void>;
 }
 
@@ -161,10 +163,16 @@ function renaming(source: Source, moved: ReadonlyMap<string, string>): Source {
 }
 
 /** A bucket as a process sees it that is killed. */
-function makeMortal(bucket: Bucket): Pick<Node, 'die' | 'stumble'> & { bucket: Bucket } {
+function makeMortal(bucket: Bucket): Pick<Node, 'die' | 'stumble' | 'pause'> & { bucket: Bucket } {
   let left = Infinity;
   let stumbling = { prefix: '', writes: 0 };
   let isLastDone = false;
+  let pausing = { prefix: '', calls: Infinity, reach: () => {}, wait: Promise.resolve() };
+  const pauseAt = async (key: string): Promise<void> => {
+    if (!key.startsWith(pausing.prefix) || pausing.calls-- !== 0) return;
+    pausing.reach();
+    await pausing.wait;
+  };
   const assertAlive = (): void => {
     if (left < 0) throw new Error('This process was killed.');
   };
@@ -174,23 +182,30 @@ function makeMortal(bucket: Bucket): Pick<Node, 'die' | 'stumble'> & { bucket: B
     if (isLastDone) await work();
     throw new Error('This process was killed while it wrote.');
   }
-  async function read<T>(work: () => Promise<T>): Promise<T> {
+  async function read<T>(key: string, work: () => Promise<T>): Promise<T> {
     assertAlive();
+    await pauseAt(key);
     return work();
   }
   return {
     bucket: {
-      get: (key) => read(() => bucket.get(key)),
-      getPart: (key, start, end) => read(() => bucket.getPart(key, start, end)),
-      list: (prefix, options) => read(() => bucket.list(prefix, options)),
+      get: (key) => read(key, () => bucket.get(key)),
+      getPart: (key, start, end) => read(key, () => bucket.getPart(key, start, end)),
+      list: (prefix, options) => read(prefix, () => bucket.list(prefix, options)),
       async putIfAbsent(key, bytes) {
         if (key.startsWith(stumbling.prefix) && stumbling.writes-- > 0) throw new Error('The disk is full.');
+        await pauseAt(key);
         return write(() => bucket.putIfAbsent(key, bytes));
       },
       delete: (key) => write(() => bucket.delete(key)),
-      check: () => read(() => bucket.check()),
+      check: () => read('', () => bucket.check()),
     },
     stumble: (prefix, writes) => void (stumbling = { prefix, writes }),
+    pause(prefix, calls) {
+      const [reached, waited] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      pausing = { prefix, calls, reach: reached.resolve, wait: waited.promise };
+      return { reached: reached.promise, goOn: waited.resolve };
+    },
     die(writes, isLast) {
       left = writes;
       isLastDone = isLast;
@@ -294,8 +309,8 @@ export async function openLifeWorld(seed: number, given: UserConfig): Promise<Li
         await queue.close();
         await listening.close(0);
       };
-      const { die, stumble } = mortal;
-      return { registry, queue, url: listening.url, die, stumble, close };
+      const { die, stumble, pause } = mortal;
+      return { registry, queue, url: listening.url, die, stumble, pause, close };
     },
     async replace(node) {
       await node.close();
