@@ -75,7 +75,10 @@ export async function tryMail(
     const result = isSent ? attempt! : beginAttempt(registry)(null, 'The person may not read it.');
     // A mail that was not taken is tried again with the oldest.
     if (isSent && attempt!.error !== null && each.id !== event) continue;
-    await finishDelivery(registry, deliveryRef(org, id, each.id), by, result, !isSent);
+    const { state } = await finishDelivery(registry, deliveryRef(org, id, each.id), by, result, !isSent);
+    const { error } = result;
+    if (isSent && state === 'failed')
+      registry.log('warn', 'delivery failed', { org, watch: id, event: each.id, error });
   }
   return null;
 }

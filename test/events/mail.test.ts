@@ -255,6 +255,19 @@ test('a mail that is not taken is sent later', async () => {
   expect(server.mails).toHaveLength(1);
 });
 
+test('a mail that was never taken is logged, as a delivery to an endpoint is', async () => {
+  const { registry } = await open();
+  await createWatch(registry, actor, watchOf(), author);
+  await publishVersion(registry, '@acme/apis/pay-in', '1.0.0');
+  server.setRefusing(true);
+  const logged: string[] = [];
+  for (let day = 0; day < 10; day++)
+    await deliver({ ...later(registry, day * 30), log: (_level, message) => void logged.push(message) });
+  server.setRefusing(false);
+  expect(server.mails).toEqual([]);
+  expect(logged).toEqual(['delivery failed']);
+});
+
 test('names that people publish add no header to a mail', async () => {
   const { registry } = await open();
   const bad = 'x\r\nBcc: eve@example.com\r\n\r\n<b>injected</b>';
