@@ -172,7 +172,6 @@ export function requireCoordinate(text: string): { coordinate: Coordinate; selec
   return parsed;
 }
 
-/** Suggests a coordinate with a valid slug; null when something else than the slug is wrong. */
 function coordinateFrom(text: string): string | null {
   const [, org, type, written] = /^@([^/]+)\/([a-z]+)\/([^/@]+)$/.exec(text) ?? [];
   const slug = slugFrom(written ?? '');

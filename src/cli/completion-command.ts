@@ -60,7 +60,6 @@ function placesOf(command: Command, at = ''): Place[] {
   return [{ at, words, options }, ...below];
 }
 
-/** The first sentence, without what a shell would read. */
 function plain(text: string): string {
   return text.replace(/[.:;] .*|\.$/s, '').replace(/["'`$\\[\]:]/g, '');
 }

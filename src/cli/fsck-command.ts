@@ -113,7 +113,6 @@ export async function checkStore(registry: Registry, json: boolean, heads: reado
   return withProgressUnless(json, 'Checking', (say) => fsck(registry, show(say), heads));
 }
 
-/** The heads in a file: a list of them, or the output of a backup or a check. Throws `malformed`. */
 function readHeads(file: string): Head[] {
   const value = existsSync(file) ? parseJson(readFileSync(file)) : undefined;
   const heads = Array.isArray(value) ? value : (value as { heads?: unknown } | null | undefined)?.heads;
@@ -168,7 +167,6 @@ export function parseLogEnd(text: string): LogEndPoint | null {
   return log === undefined ? null : { log, sequence: Number(sequence) };
 }
 
-/** As `parseLogEnd`, but throws `malformed`. */
 function endIn(text: string): LogEndPoint {
   const end = parseLogEnd(text);
   if (end !== null) return end;

@@ -28,7 +28,6 @@ export function mcpCommand(): Command {
     });
 }
 
-/** Passes messages on to `/mcp` of a registry, and its answers back. */
 async function passOn(registry: string): Promise<void> {
   const { base, key } = readOpenTarget(registry);
   const [{ StdioServerTransport }, { StreamableHTTPClientTransport }] = await Promise.all([

@@ -40,7 +40,6 @@ export function formatJson(value: unknown, indent = 0): string {
   });
 }
 
-/** The start of what a CI would carry out. */
 const command = /^\s*:(?=:)/gm;
 
 /** Writes a message for people to stderr, with control characters escaped. */
@@ -55,7 +54,6 @@ export function complainError(text: string): void {
 
 const colors = { good: 'green', wait: 'blue', warn: 'yellow', bad: 'red', '': 'dim' } as const;
 
-/** The words that a line says a state or severity with, and their tones. */
 const toned: Readonly<Record<string, Tone>> = {
   error: 'bad',
   errors: 'bad',
@@ -71,7 +69,6 @@ const toned: Readonly<Record<string, Tone>> = {
 /** Where a line has such a word: at its start, after the place of a finding, and in counts. */
 const word = /^((?:\S.*?:\d+:\d+ |\d+ )?)([a-z]+(?: for approval)?)(?=[\s,:]|$)/;
 
-/** Colours the states and severities of lines, and dims what frames the lines of a file, where the stream has colour. */
 function paint(text: string, stream: NodeJS.WriteStream): string {
   const painted = text.split('\n').map((line) => {
     const [, before = '', said = ''] = word.exec(line) ?? [];

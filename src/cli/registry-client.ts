@@ -12,7 +12,6 @@ import { parseKey } from '../model/key.ts';
 const authority =
   'its certificate is of an authority that this machine does not know. Name the file of that authority in NODE_EXTRA_CA_CERTS';
 
-/** Why a server cannot be reached, by the name or the code of the error. */
 const reasons = new Map([
   ['TimeoutError', 'it does not answer in time'],
   ['ENOTFOUND', 'the name does not exist'],
@@ -205,7 +204,6 @@ export function bodyIn(answer: RegistryAnswer): RegistryAnswer['body'] {
   throw refusalIn(answer);
 }
 
-/** Returns the error in a response (RFC 9457), with all its members. */
 function refusalIn({ status, body, retryAfter }: RegistryAnswer): RegistryError {
   const detail = String(body['detail'] ?? body['title'] ?? `The registry returned status ${status}.`);
   const problems = Array.isArray(body['problems']) ? (body['problems'] as Problem[]) : [];

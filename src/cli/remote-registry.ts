@@ -83,7 +83,6 @@ async function send(
   }
 }
 
-/** A run with the documents of one resource. */
 type DescribedRun = Omit<Run, 'url' | 'documents'> & Pick<components['schemas']['Run'], 'documents'>;
 
 /** Starts a sync on a running registry and waits for it. */

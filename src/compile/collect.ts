@@ -95,7 +95,6 @@ export async function collect(
   return { files, findings, overLimit: null };
 }
 
-/** The URLs that files of the tree say are theirs. */
 function declaredIn(files: Collected['files']): Set<unknown> {
   const ids = [...files.values()].flatMap((file) => {
     if (isUrlPath(file.path) || !isParsed(file) || !isObject(file.value)) return [];

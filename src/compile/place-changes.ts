@@ -51,7 +51,6 @@ function referencesIn(root: unknown, base: string): Map<string, string> {
   return byPointer;
 }
 
-/** The name in the bundle for the target of a reference into another file. */
 function nameOf(reference: string): string | null {
   const [file = '', fragment = ''] = reference.split('#');
   if (file === '') return null;

@@ -6,7 +6,6 @@ import type { SnapshotFile } from '../source/snapshot.ts';
 import type { CompileInput, Compiled, Load, Compiler } from './compile.ts';
 import { mapBytes } from './sandbox/pieces.ts';
 
-/** A result, and everything that was read for it, the entry first. */
 interface Remembered {
   read: readonly SnapshotFile[];
   compiled: Compiled;

@@ -28,7 +28,6 @@ interface WrittenSettings extends Omit<SettingsDefaults, 'version'> {
   version?: 'document' | 'next' | 'tag' | { file: string; pointer?: string };
 }
 
-/** A `stele.yaml` that is valid by its schema. */
 interface WrittenFile {
   defaults?: WrittenSettings;
   resources?: (WrittenSettings &
@@ -165,7 +164,6 @@ export function checkSettingsFile({ path, bytes }: FileBytes, limits: CompileLim
   return { written: { json: JSON.stringify(value), places }, report };
 }
 
-/** The pointers of what settings say the place of. */
 function pointersIn({ resources = [] }: WrittenFile): string[] {
   const entries = resources.flatMap(({ exemptions = [] }, index) => {
     const pointer = `/resources/${index}`;

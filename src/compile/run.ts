@@ -250,7 +250,6 @@ function createPathsOf(type: ResourceType | null): (file: ParsedFile) => PathsOf
   return (file) => (paths ??= documentKinds[kindFor(file)].paths);
 }
 
-/** Longest summary, in characters. */
 const summaryLength = 300;
 
 function artifactOf(result: KindResult, representations: Representation[]): Artifact {

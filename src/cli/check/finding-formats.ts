@@ -98,7 +98,6 @@ function formatGitlab(findings: readonly Finding[]): string {
   return formatJson(issues, 2);
 }
 
-/** A table in Markdown, for comments and summaries. Text of a document is escaped. */
 function formatMarkdown(findings: readonly Finding[]): string {
   const rows = findings.map(({ level, rule, message, file, place }) => {
     const where = place === null ? file : `${file}:${place.line}:${place.column}`;

@@ -83,7 +83,6 @@ function registryFor({ contracts }: OpenLock, given: string | undefined): string
   return requireRegistry(given ?? readUserDefaults().registry ?? only);
 }
 
-/** What a version may be updated to: what was asked for; else what is compatible with it. */
 function rangeFor(selector: Selector, label: string): string {
   if (selector.kind === 'digest') return selector.digest;
   if (selector.kind === 'version') return selector.version;

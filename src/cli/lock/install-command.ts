@@ -10,7 +10,6 @@ interface InstallOptions extends LockOptions {
   report?: string;
 }
 
-/** An entry after an install, and what is wrong with its file. */
 interface Installed extends LockedContract {
   state: FileState | 'restored';
   detail: string | null;

@@ -129,7 +129,6 @@ async function examine(
   };
 }
 
-/** The newest version in the range, and the newest of all, where they are newer than the locked one. */
 function newerThan(
   { version, range }: LockedContract,
   history: SourceHistory,

@@ -65,7 +65,6 @@ export async function removeTreeFile(folder: string, path: string): Promise<void
   });
 }
 
-/** Whether the folders above the file are there, and are folders of this repository. `creates`: makes them. */
 async function enter(folder: string, path: string, { creates }: { creates: boolean }): Promise<boolean> {
   let at = folder;
   for (const name of path.split('/').slice(0, -1)) {
@@ -96,7 +95,6 @@ async function assertAlone(target: string, path: string): Promise<void> {
   throw malformed(`${says} Rename it, or choose another path.`);
 }
 
-/** Null for what is not there. Throws `malformed` for everything else that fails. */
 async function orNull<T>(work: Promise<T>, path: string): Promise<T | null> {
   return work.catch((cause: unknown) => {
     const { code } = cause as NodeJS.ErrnoException;

@@ -243,7 +243,6 @@ function withHeads(message: string, older: Checkpoint, newer: Checkpoint): Regis
   return refused(`${message}\n\n${formatNote(older.note)}\n${formatNote(newer.note)}`);
 }
 
-/** What this user has seen of the public log of a registry. */
 interface LogState {
   /** The verifier key that signs it: that of the first sight, or the one that it announced. */
   key: string;

@@ -78,7 +78,6 @@ async function compareAll(
   return result;
 }
 
-/** What a log says: the digest and the state of each version, and what `latest` of each contract means. */
 interface Facts {
   versions: Map<string, Digest>;
   states: Map<string, string>;
@@ -161,7 +160,6 @@ async function compareHistory(
   return { wrong, changed };
 }
 
-/** What readers of `latest` get that is not the version that it means by the log, a sentence each. */
 async function compareLatest(
   source: ContractSource,
   contract: string,

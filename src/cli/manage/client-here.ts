@@ -60,7 +60,6 @@ export async function workHere<T>(
   }
 }
 
-/** What is sent, as the operations read it: a file, or JSON with a document in it. */
 function bodyOf(sent: unknown): Body | null {
   if (sent === undefined) return null;
   const bytes = Buffer.from(sent instanceof Uint8Array ? sent : JSON.stringify(sent));

@@ -18,7 +18,6 @@ import type { Client } from '../registry-client.ts';
 import { commandCodes, type Answer, type CommandCode, type Given } from './command-codes.ts';
 import { withClient } from './with-client.ts';
 
-/** What a command says, as the description has it for an operation (`x-command`). */
 interface PlainCommand {
   /** Its words: `keys create`. */
   name: string;
@@ -49,7 +48,6 @@ interface Taken {
   help?: string;
 }
 
-/** What a command takes: a part of its line, which becomes a part of a request. */
 interface Input {
   key: string;
   part: Argument | Option;

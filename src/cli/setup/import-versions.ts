@@ -10,7 +10,6 @@ import { isObject, type JsonObject } from '../../model/json.ts';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { foldLabel, labelFromVersion } from '../../model/label.ts';
 
-/** A version that another registry had. */
 interface OldVersion {
   /** Where it stands in the export, for people. */
   from: string;
@@ -145,7 +144,6 @@ function readBackstage(root: string): (OldVersion | Left)[] {
   );
 }
 
-/** What SwaggerHub says of an API or a version: each fact by its type. */
 type Facts = Readonly<Record<string, { value?: string; url?: string }>>;
 
 async function readSwaggerHub(wanted: string): Promise<OldVersion[]> {
@@ -248,7 +246,6 @@ function labelled(all: readonly OldVersion[], left: Left[]): { versions: Labelle
   return { versions, left };
 }
 
-/** A stream for git fast-import: the settings first, then a commit and a tag for each version. */
 function* streamOf(all: readonly Labelled[]): Generator<Buffer> {
   // One path for all versions, since a tag is looked for at the path that the newest commit names. JSON is YAML, too.
   const isYaml = new Set(all.filter(({ ending }) => ending === '.yaml').map(({ name }) => name));

@@ -22,7 +22,6 @@ const others: ReadonlySet<string> = new Set(
   ['resolve.js', 'logger.js', 'rules/ajv.js'].map((path) => `${redoclyFolder}lib/${path}`),
 );
 
-/** What an import in one of Redocly's files leads to. */
 function redoclyPath(base: string, name: string): string {
   if (!name.startsWith('.')) return outside;
   const path = posix.join(posix.dirname(base), name);

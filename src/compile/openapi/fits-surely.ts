@@ -42,7 +42,6 @@ const keywords: Readonly<Record<string, (value: unknown) => boolean>> = {
   maximum: Number.isFinite,
 };
 
-/** A pattern as ajv reads it. Null: it is not valid. */
 function patternOf(text: unknown): RegExp | null {
   try {
     return typeof text === 'string' ? new RegExp(text, 'u') : null;
@@ -65,7 +64,6 @@ function isPlain(schema: JsonObject): boolean {
   return schema['nullable'] !== false || ![schema['type']].flat().includes('null');
 }
 
-/** Whether ajv refuses a schema that is plain otherwise. */
 function isRefused(schema: JsonObject): boolean {
   return 'nullable' in schema && !('type' in schema) && !('$ref' in schema);
 }
@@ -212,7 +210,6 @@ export function createFitsSurely({ isOpen, context, follow }: Reading): FitsSure
   };
 }
 
-/** Whether a value inside fits a schema inside. */
 type Below = (schema: unknown, value: unknown) => Answer;
 
 export function isReference(schema: unknown): schema is { $ref: string } {

@@ -159,7 +159,6 @@ function parametersOf(document: Document, holder: JsonObject, pointer: string): 
   });
 }
 
-/** Identifies a parameter within an operation. */
 function keyOf({ name, in: place }: Parameter): string {
   return `${place} ${name}`;
 }

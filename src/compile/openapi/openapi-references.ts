@@ -65,7 +65,6 @@ export function isOwnUri(entry: ParsedFile, reference: string): boolean {
 
 const identified = new WeakMap<ParsedFile, ReadonlyMap<string, object>>();
 
-/** The objects with an `$id`, by it; of several, the first. */
 function identifiedIn(entry: ParsedFile): ReadonlyMap<string, object> {
   return identified.getOrInsertComputed(entry, () => {
     const objects = new Map<string, object>();

@@ -143,7 +143,6 @@ function versionOf(entry: ParsedFile, validation: Validation): Version {
 /** The newest version of each minor one, for those who write only that. */
 const newestOf: Readonly<Record<number, string>> = { 3: '3.0.4', 3.1: '3.1.1', 3.2: '3.2.0' };
 
-/** The position of a node in a source file. */
 interface Spot {
   file: string;
   pointer: string;
@@ -213,7 +212,6 @@ function excerptOf(given: KindInput, findings: readonly SchemaFinding[]): KindIn
 /** Members of a node above which `struct` is not asked: it compares each name with all that it knows. */
 const widestNode = 10_000;
 
-/** Returns whether a finding is at a node with very many members. */
 function isWide(document: unknown): (finding: SchemaFinding) => boolean {
   return ({ pointer }) => Object.keys(Object(followPointer(document, pointer)) as object).length > widestNode;
 }

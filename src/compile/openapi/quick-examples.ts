@@ -4,7 +4,6 @@ import { objectOf } from '../../render/json-value.ts';
 import { createFitsSurely, isReference, type FitsSurely, type Reading } from './fits-surely.ts';
 import { changeRule } from './redocly.ts';
 
-/** What Redocly hands to a rule with a node. */
 interface Context {
   location: Location;
   resolve(reference: { $ref: string }, from?: string): { node: unknown; location?: Location | undefined };

@@ -37,7 +37,6 @@ export type Tree = ReturnType<typeof createTree>;
 
 const root = '/tree/';
 
-/** The members that redocly follows in any object. */
 const followed: ReadonlySet<string> = new Set(['$ref', '$id', '$anchor', '$dynamicAnchor', 'externalValue']);
 
 /** Returns the path in the tree for redocly's name of a file. */

@@ -18,7 +18,6 @@ interface Action {
   update: unknown;
 }
 
-/** An OpenAPI Overlay of version 1.0 or 1.1. */
 interface Overlay {
   file: ParsedFile;
   /** Whether values that cannot be merged are an error, as since version 1.1. Before, the new one replaces the old one. */
@@ -104,7 +103,6 @@ export function readOverlay(file: ParsedFile): { overlay: Overlay; problems: Pro
 /** What a copied node costs. An overlay can copy what it copied, so it may make some two million of them. */
 const copyWork = 20;
 
-/** Two values that cannot be merged. */
 class Incompatible extends Error {}
 
 /**

@@ -101,7 +101,6 @@ export function keepAudience(document: JsonObject, audience: string): Kept {
   };
 }
 
-/** The names of the parameters in the path of each operation, by its pointer. */
 function pathParametersIn(document: JsonObject): Map<string, Set<unknown>> {
   const resolved = (node: unknown): JsonObject =>
     objectOf(isObject(node) && typeof node['$ref'] === 'string' ? resolveLocal(document, node['$ref']) : node);
@@ -259,7 +258,6 @@ function namesIn(document: JsonObject): Record<'operationIds' | 'securitySchemes
   };
 }
 
-/** The maps of path items and webhooks, by their names. */
 function itemsOf(document: JsonObject): [section: string, map: JsonObject][] {
   return ['paths', 'webhooks', 'x-webhooks'].map((section) => [section, objectOf(document[section])]);
 }
@@ -382,7 +380,6 @@ function isNamed(key: string, map: object): boolean {
   return !extended.has(key) || marks.some(isObject);
 }
 
-/** Path items that have no operation any more. */
 function dropEmptyItems(items: JsonObject, isWebhook: boolean): void {
   for (const [name, item] of Object.entries(items)) {
     if (!isObject(item) || isBesidePaths(name, isWebhook) || typeof item['$ref'] === 'string') continue;

@@ -1,7 +1,6 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { listOf, objectOf, pointerKeys, resolveLocal, textOf } from '../../render/json-value.ts';
 
-/** The values by which a discriminator names alternatives. */
 interface Discriminated {
   property: string;
   values: ReadonlySet<string>;
@@ -29,7 +28,6 @@ export function discriminatedIn(document: JsonObject, nodes: Iterable<unknown>):
   return found;
 }
 
-/** The name of a schema that a reference leads to, or that stands there itself. */
 function nameOf(target: string): string {
   return target.startsWith('#/') ? pointerKeys(target).at(-1)! : target;
 }

@@ -85,7 +85,6 @@ export function forgetNames(document: JsonObject, gone: Gone): Forgotten {
 const maxPlaces = 1_000_000;
 const maxLevels = 200;
 
-/** All objects and lists in a document, each with what it stands in. */
 type Places = ReadonlyMap<object, { holder: object; key: string }>;
 
 export function placesOf(document: JsonObject): Places {
@@ -100,7 +99,6 @@ export function placesOf(document: JsonObject): Places {
   return places;
 }
 
-/** The nodes that refer to each. */
 function usersIn(document: JsonObject, nodes: readonly JsonObject[]): ReadonlyMap<unknown, readonly JsonObject[]> {
   return Map.groupBy(nodes, (node) => typeof node['$ref'] === 'string' && resolveLocal(document, node['$ref']));
 }
@@ -293,7 +291,6 @@ function forgetIn(holder: JsonObject, key: string, names: ReadonlySet<string>): 
   return true;
 }
 
-/** Returns whether some key is gone. */
 function dropKeys(map: JsonObject, isGone: (name: string, value: unknown) => boolean): boolean {
   const gone = Object.entries(map).filter(([name, value]) => isGone(name, value));
   for (const [name] of gone) delete map[name];

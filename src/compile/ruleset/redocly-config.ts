@@ -88,7 +88,6 @@ export async function configOf(ruleset: Readonly<JsonObject>, names: Names): Pro
   return sayAssertions(await createConfig(allowed(ruleset, names), { ...ownFolder, plugins: stubs }));
 }
 
-/** The part of a configuration that is passed on. */
 function allowed(
   part: Readonly<JsonObject>,
   { presets, rules, assertions }: Names,
@@ -111,7 +110,6 @@ function allowed(
   } as { extends: string[] } & Record<string, never>;
 }
 
-/** Whether the value contains a `$ref`, which Redocly would follow. */
 function holdsReference(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(holdsReference);
   if (!isObject(value)) return false;

@@ -141,7 +141,6 @@ interface PluginReference {
   path: string | null;
 }
 
-/** The plugins that a file of a ruleset in Redocly's form names, each with the path of its file. */
 function pluginReferences(file: ParsedFile): PluginReference[] {
   const { plugins } = objectOf(file.value);
   const named = objectOf(file.value)[pluginsMember];
@@ -182,7 +181,6 @@ function namedIn(file: ParsedFile): { name: string; reference: string; pointer: 
   );
 }
 
-/** The functions that a file of a ruleset lists, each with the paths that may be its file. */
 function functionsOf(file: ParsedFile): { file: ParsedFile; name: string; pointer: string; paths: string[] }[] {
   const { functions, functionsDir = 'functions' } = objectOf(file.value);
   const named = objectOf(objectOf(file.value)[functionsMember]);
@@ -199,7 +197,6 @@ function functionsOf(file: ParsedFile): { file: ParsedFile; name: string; pointe
   });
 }
 
-/** A fault of a ruleset's code, at the author's line. */
 function failureAt(
   file: ParsedFile,
   pointer: string,

@@ -34,7 +34,6 @@ export async function lintWithRuleset(
   return [...problems, problemAt(given.entry, '', 'ruleset-partial', message, { severity: 'info' })];
 }
 
-/** A program for each ruleset that has code, by the files of it. */
 async function openPrograms(
   rulesets: readonly unknown[],
   interpreter: Interpreter | null,

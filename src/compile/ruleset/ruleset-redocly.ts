@@ -236,7 +236,6 @@ function pluginsFor(ruleset: JsonObject, code: CollectedCode | null): Plugin[] {
   return all.filter(({ id }, at) => all.findIndex((other) => other.id === id) === at);
 }
 
-/** Says what of a plugin has no effect. */
 function checkPlugin({ note, ruleset }: Context, { id, others, path }: Plugin): void {
   if (others.length === 0 || !('plugins' in ruleset)) return;
   const message = `The plugin ${JSON.stringify(id)} (${path}) also has ${others.join(', ')}, which have no effect: a ruleset only checks documents.`;

@@ -163,7 +163,6 @@ function checkParserOptions(note: Note, options: JsonObject): void {
   }
 }
 
-/** Checks the ruleset or one of its overrides. */
 function checkPart(context: Context, base: string, part: JsonObject): void {
   const { note, names, find } = context;
   for (const [name, , pointer] of extendsOf(part)) {
@@ -204,7 +203,6 @@ function checkFormats(note: Note, at: string, value: unknown): void {
   }
 }
 
-/** Checks what a rule, or a target of an alias, applies to. */
 function checkGiven(context: Context, at: string, { given, formats: named }: JsonObject): void {
   checkPaths(context, joinPointer(at, 'given'), given);
   checkFormats(context.note, joinPointer(at, 'formats'), named);

@@ -22,7 +22,6 @@ import { leftOutMember } from '../../render/ruleset.ts';
 /** With this member a ruleset is published without what is not supported. */
 const partialMember = 'x-stele-partial';
 
-/** A file of a ruleset without its rules, members and bases that have an error. */
 interface Cut {
   ruleset: JsonObject;
   /** The errors, as warnings. */
@@ -107,7 +106,6 @@ export const rulesets = rowsOf('rulesets', (kind): DocumentKind => ({
   compile: compileRuleset,
 }));
 
-/** A ruleset with the files that it extends. */
 interface Read {
   kind: RulesetKind;
   bundle: JsonObject | null;

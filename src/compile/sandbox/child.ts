@@ -273,10 +273,6 @@ function runJob(
   });
 }
 
-/**
- * V8 aborts a process whose heap is full. If the machine has no memory for the heap, that is a
- * different failure.
- */
 const heapIsFull = /heap out of memory|Cannot create a string/;
 const machineIsFull = /Committing semi space failed|Failed to (?:reserve|commit)/;
 

@@ -3,7 +3,6 @@ import { Writable } from 'node:stream';
 import { receiveWhole, type Piece, type Slim } from './pieces.ts';
 import type { ChildMessage, ParentMessage } from './sandbox-messages.ts';
 
-/** Splits names at spaces. */
 function words(...lines: string[]): string[] {
   return lines.flatMap((line) => line.split(' '));
 }

@@ -108,7 +108,6 @@ export function sandboxCommand(
   };
 }
 
-/** The folders of the program's code, content and packages. */
 function readableFolders(): string[] {
   const folders = [code, join(dirname(code), 'content')];
   for (let folder = dirname(code); ; folder = dirname(folder)) {
@@ -168,7 +167,6 @@ function bwrapArguments(readable: readonly string[]): string[] {
 
 let libraries: readonly string[] | null = null;
 
-/** The shared libraries that Node uses, from its own report. */
 function sharedLibraries(): readonly string[] {
   // Avoids host name lookups for the report. @types/node does not know the option.
   Object.assign(process.report, { excludeNetwork: true });

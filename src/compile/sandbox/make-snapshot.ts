@@ -44,7 +44,6 @@ async function isBeingMade(): Promise<boolean> {
   return begun !== null && Date.now() - begun.mtimeMs < seconds * 1000;
 }
 
-/** Whether a sandbox starts from it and does a job. */
 async function works(): Promise<boolean> {
   const isolation = { kind: 'node', reason: 'It gets no documents.' } as const;
   const child = startChild(memoryMegabytes, isolation, { trade, snapshot: draft });

@@ -37,10 +37,8 @@ export interface SandboxCompiler extends Sandboxes {
   prepareForReaders(limits: CompileLimits): Promise<void>;
 }
 
-/** Of the package of the interpreter. Another one may find something else. */
 const interpreterVersion = '0.32.0';
 
-/** Has a bit of each: text, parameters, schemas, samples. */
 const smallDocument =
   '{"openapi":"3.1.0","info":{"title":"A","version":"1"},"paths":{"/a":{"post":{"description":"*a* `b`","parameters":[{"name":"a","in":"query","schema":{"type":"string"}}],"requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/A"}}}},"responses":{"200":{"description":"A","content":{"application/json":{"schema":{"$ref":"#/components/schemas/A"}}}}}}}},"components":{"schemas":{"A":{"properties":{"a":{"type":"string"},"b":{"items":{"type":"integer"}}}}}}}';
 

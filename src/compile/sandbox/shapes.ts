@@ -55,7 +55,6 @@ export function list<T>(read: Read<T>, maxItems = Infinity): Read<T[]> {
   };
 }
 
-/** Reads an object with members of any name. */
 function map<T>(read: Read<T>): Read<Record<string, T>> {
   return (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return invalid;

@@ -103,7 +103,6 @@ function createWorker(send: (message: ChildMessage) => void, interpreter: Interp
 
 type Work = { readonly [T in JobType]: (job: JobMessage<T>) => Gives<T> | Promise<Gives<T>> };
 
-/** What needs no more than the job. */
 const plainWork: Omit<Work, 'compile' | 'check'> = {
   detect: ({ files, limits }) => ({ detected: detectFiles(files, limits) }),
   ignored: ({ patterns, paths }) => ({ by: findIgnored(patterns, paths) }),

@@ -39,7 +39,6 @@ export function formatsOf(document: unknown): Formats {
 
 const types = ['any', 'array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
 
-/** Whether a document looks like a JSON Schema without `$schema`. */
 function isLooseSchema(document: JsonObject): boolean {
   const { type } = document;
   if (

@@ -21,7 +21,6 @@ export function createTools(budget?: Budget): Tools {
 
 const fails = (is: boolean, message: string): Failure[] => (is ? [{ message }] : []);
 
-/** A function without options. */
 function demand(what: string, holds: (value: unknown) => boolean): CoreFunction {
   return () =>
     (value, { subject }) =>
@@ -190,7 +189,6 @@ const cases: Readonly<Record<string, (digits: string) => string>> = {
   macro: (d) => `[A-Z][A-Z${d}]*(?:_[A-Z${d}]+)*`,
 };
 
-/** Prepares the options of `casing`: a case, whether digits are allowed, and a separator. */
 function caseCheck(options: Readonly<JsonObject>): Matches {
   const word = (cases[String(options['type'])] ?? cases['flat']!)(options['disallowDigits'] === true ? '' : '0-9');
   const separator = (options['separator'] ?? {}) as { char?: string; allowLeading?: boolean };

@@ -117,7 +117,6 @@ function reportOwn(run: RuleRun, { target, message, keys }: OwnFinding): void {
   report(run, { node: run.graph.root, property: target.property }, { message, keys: keys.keys });
 }
 
-/** Reports that findings of a severity were left out, with that severity. */
 function cutFindings(entry: KindInput['entry'], ruleset: string, counts: Record<Severity, number>): Problem[] {
   return (['error', 'warning', 'info'] as const)
     .filter((severity) => counts[severity] > maxFindings)
@@ -186,7 +185,6 @@ function addRule(matcher: Matcher, run: RuleRun, tools: Tools): void {
       matcher.add(parsePath(expanded), { rule: rule.name, take: takeAsRule });
 }
 
-/** The batch of a step whose function is the ruleset's own. */
 function batchOf(step: JsonObject, run: RuleRun): Batch | null {
   const fn = run.rule.functions.get(String(step['function']));
   if (fn === undefined) return null;

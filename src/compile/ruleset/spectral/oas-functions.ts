@@ -9,12 +9,10 @@ import { createExampleCheck } from './oas-examples.ts';
 
 const allMethods = new Set(['get', 'head', 'post', 'put', 'patch', 'delete', 'options', 'trace']);
 
-/** A check of objects alone. */
 function ofObject(check: (value: JsonObject, context: Context) => Failure[]): Check {
   return (value, context) => (isObject(value) ? check(value, context) : []);
 }
 
-/** The operations below `paths`, behind references. */
 function* operationsIn(
   paths: unknown,
   { graph }: Pick<Context, 'graph'>,
@@ -41,7 +39,6 @@ function checkSecured(methods: ReadonlySet<string>): Check {
   );
 }
 
-/** Security requirements of operations of administrators that other operations have too. */
 function checkAdmin(adminUrl: string): Check {
   return ofObject((document, context) => {
     const operations = [...operationsIn(context.graph.follow(document['paths']), context)];

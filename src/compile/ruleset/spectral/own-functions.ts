@@ -61,7 +61,6 @@ function keyTargets({ value, place }: Node, graph: Graph): Target[] {
   });
 }
 
-/** A member, by the field as one name if there is one, else by its parts. */
 function memberAt(start: Node, field: string, keys: readonly string[], graph: Graph): Target {
   let node = start;
   const path = Object.hasOwn(start.value as object, field) ? [field] : keys;
@@ -77,7 +76,6 @@ function memberAt(start: Node, field: string, keys: readonly string[], graph: Gr
   return { node, property: node.place.key };
 }
 
-/** Splits `a.b[0]['c.d']` into names. */
 function splitField(field: string): string[] {
   const parts = field.matchAll(/\[(?:"([^"]*)"|'([^']*)'|([^\]]*))\]|([^.[\]]+)/g);
   return [...parts].map(([, double, single, bare, name]) => double ?? single ?? bare ?? name ?? '');

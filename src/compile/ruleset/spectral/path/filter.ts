@@ -211,7 +211,6 @@ function compileOperator(operator: string, apply: Operate) {
   };
 }
 
-/** Whether it is written `null` or `undefined`. */
 function isNone(node: Expression): boolean {
   return (node.type === 'Literal' && node.value === null) || (node.type === 'Identifier' && node.name === 'undefined');
 }

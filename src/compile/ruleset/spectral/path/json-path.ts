@@ -12,7 +12,6 @@ export type Step = { deep: boolean } & (
   | { kind: 'filter'; text: string; filter: Filter }
 );
 
-/** What a step selects, wherever it stands. */
 type Selector = Step extends infer S ? (S extends Step ? Omit<S, 'deep'> : never) : never;
 
 const longest = 2000;
@@ -107,7 +106,6 @@ function readSlice(text: string): Selector {
   return { kind: 'slice', range: [start!, end!, step!] };
 }
 
-/** Reads names with commas between them, `*`, or a test of types such as `@string()`. */
 function readNames(text: string): Selector {
   const parts = [...text.matchAll(/(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^,"'])+/g)].map(([part]) => part.trim());
   if (parts.includes('$'))

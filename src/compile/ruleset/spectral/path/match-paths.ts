@@ -10,7 +10,6 @@ export interface Matcher {
   run(graph: Graph, start: Node, budget: Budget): void;
 }
 
-/** An open node on the way of the traversal. */
 interface Frame {
   value: object;
   place: Place;
@@ -158,7 +157,6 @@ function isInRange(at: number, [start, end, step]: readonly [number, number, num
   return at >= from && at < to && (at - from) % Math.max(1, step) === 0;
 }
 
-/** Receives the nodes that an expression of a rule selects. */
 interface Sink {
   rule: string;
   take(node: Node): void;
@@ -180,7 +178,6 @@ class State {
   readonly ends: Sink[] = [];
 }
 
-/** The state after a step, shared by all expressions that are the same so far. */
 function follow(from: State, step: Step): State {
   let state = from;
   if (step.deep) {
@@ -210,7 +207,6 @@ const addStep: { readonly [K in Step['kind']]: (state: State, to: State, step: E
   key: () => undefined,
 };
 
-/** Whether a state says something about members of any name. */
 function isWide({ all, tests, slices }: State): boolean {
   return all.length + tests.length + slices.length > 0;
 }
