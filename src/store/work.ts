@@ -154,6 +154,8 @@ export function createWork(
           const bytes = encodeJson(next);
           const key = workKey(name, next.generation);
           const sentAt = monotonic();
+          // A list may name it before the write has ended.
+          if (current === null) newestByName.delete(name);
           const isOurs = (stored: Uint8Array) => decodeGeneration(key, stored).writeId === next.writeId;
           if (!(await putOwn(bucket, key, bytes, isOurs))) continue;
           // A process that slept that long may have written a number that a sweep had freed.

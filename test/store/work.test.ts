@@ -33,6 +33,24 @@ describe('records that expire', () => {
     expect(await increment(reader, one)).toMatchObject({ generation: 2, value: 2 });
   });
 
+  test('what a list names is read, also before its writer knows that it is written', async () => {
+    const bucket = createMemoryBucket();
+    const [written, known] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const putIfAbsent: Bucket['putIfAbsent'] = async (...given) => {
+      const outcome = await bucket.putIfAbsent(...given);
+      written.resolve();
+      await known.promise;
+      return outcome;
+    };
+    const refs = open({ ...bucket, putIfAbsent }, createClock());
+    const writing = increment(refs, one);
+    await written.promise;
+    expect(await Array.fromAsync(refs.list('runs/'))).toEqual([one]);
+    expect((await refs.read(one))?.value).toBe(1);
+    known.resolve();
+    await writing;
+  });
+
   test('an answer that was long on its way does not hide the first write', async () => {
     const bucket = createMemoryBucket();
     const held = Promise.withResolvers<void>();
