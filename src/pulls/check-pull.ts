@@ -306,10 +306,7 @@ export async function linkPreviews(
 }
 
 /** The documents of the target branch, planned as the next sync of it would. */
-export interface PlanTarget {
-  snapshot: Snapshot;
-  /** Blob ids by path. */
-  files: ReadonlyMap<string, string>;
+interface PlanTarget {
   /** The repository as that sync would leave it: each document has its resource. */
   standing: Repository;
   /** Files that moved since the last sync. */
@@ -318,8 +315,7 @@ export interface PlanTarget {
 }
 
 async function planTarget({ registry, repository, snapshot, signal }: Reading): Promise<PlanTarget> {
-  const files = filesOf(await snapshot.entries());
-  const moves = await findMoves(registry, repository, files);
+  const moves = await findMoves(registry, repository, filesOf(await snapshot.entries()));
   const moved = withMoves(repository, moves);
   const plan = await planAll({ registry, repository: moved, snapshot, signal }, moves);
   const documents = { ...moved.documents };
@@ -328,7 +324,7 @@ async function planTarget({ registry, repository, snapshot, signal }: Reading): 
     const recorded = Object.hasOwn(documents, path) ? documents[path]! : unread(registry);
     documents[path] = { ...recorded, resource };
   }
-  return { snapshot, files, standing: { ...moved, documents }, moves, plan };
+  return { standing: { ...moved, documents }, moves, plan };
 }
 
 function unread(registry: Registry): DocumentState {

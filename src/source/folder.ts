@@ -121,10 +121,7 @@ async function readFile(root: string, path: string, limit: number): Promise<Snap
 const orVanished = ignoring('ENOENT', 'ENOTDIR');
 
 async function exists(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
+  return (await lstat(path).catch(() => null)) !== null;
 }
 
 /**

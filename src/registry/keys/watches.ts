@@ -21,10 +21,8 @@ const byOrganization: Projection<Map<string, Map<string, PersonsWatch>>> = {
     if (!name.startsWith('watches/')) return;
     for (const { org, id } of (before as Watches | undefined)?.watches ?? []) view.get(org)?.delete(id);
     const { actor, watches } = after as Watches;
-    for (const watch of watches) {
-      const here = view.get(watch.org) ?? new Map<string, PersonsWatch>();
-      view.set(watch.org, here.set(watch.id, { ...watch, actor }));
-    }
+    for (const watch of watches)
+      view.getOrInsertComputed(watch.org, () => new Map<string, PersonsWatch>()).set(watch.id, { ...watch, actor });
   },
 };
 
