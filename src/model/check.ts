@@ -14,10 +14,7 @@ export type CheckState = 'running' | 'waiting' | 'success' | 'failure' | 'neutra
 export interface Check {
   /** 40 hexadecimal digits. */
   commit: string;
-  /**
-   * What the check is about, the same for every commit: `stele @acme/apis/payments`, or `stele` for
-   * the repository.
-   */
+  /** What the check is about, the same for every commit: `stele @acme/apis/payments`, or `stele` for the repository. */
   name: string;
   state: CheckState;
   /** One line: `Published as 1.4.0`, `Would be published as 1.4.0`, `3 problems`. */
@@ -74,10 +71,7 @@ export interface PullCheck {
   reported?: Digest;
   /** Why the check failed, or null. */
   detail: string | null;
-  /**
-   * How many times in a row the remote did not answer for this head, and when the check is retried
-   * (ISO 8601, UTC).
-   */
+  /** How many times in a row the remote did not answer for this head, and when the check is retried (ISO 8601, UTC). */
   tries?: number;
   nextAt?: string;
 }

@@ -61,10 +61,7 @@ export interface Connection {
   onConflict: OnConflict;
   /** Name of a credential in the configuration. */
   credential: string | null;
-  /**
-   * Set when a sync found the document and connected it; a sync may also disconnect it. Absent when
-   * a person did.
-   */
+  /** Set when a sync found the document and connected it; a sync may also disconnect it. Absent when a person did. */
   found?: true;
 }
 

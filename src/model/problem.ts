@@ -74,10 +74,7 @@ export interface ReportedGate {
 /** The findings for a document. The same input gives the same report, byte for byte. */
 export interface Report {
   problems: Problem[];
-  /**
-   * Number of findings by severity, including those not kept in `problems`. Each check stops after
-   * very many.
-   */
+  /** Number of findings by severity, including those not kept in `problems`. Each check stops after very many. */
   counts: Record<Severity, number>;
   /** Whether `problems` was cut at its limit. */
   truncated: boolean;

@@ -67,10 +67,7 @@ export function findTwins(
   return twins;
 }
 
-/**
- * A document is the same as a published one when that has one of its `own` marks, among its `own`
- * or `also`.
- */
+/** A document is the same as a published one that has one of its `marks`, among its own `marks` or `also`. */
 function marksOf(
   { path, type, title, version, paths, shape }: Twin,
   blob: string | undefined,

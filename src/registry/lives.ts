@@ -22,10 +22,7 @@ export function recordRef(of: Name): string {
   return of.type === 'sites' ? siteRef(of) : resourceRef(of);
 }
 
-/**
- * Sees the newest generation before it is replaced, and throws to keep it. `If-Match` is checked
- * this way.
- */
+/** Sees the newest generation before it is replaced, and throws to keep it. `If-Match` is checked this way. */
 export type Guard = (current: Pick<Generation<unknown>, 'generation'>) => void;
 
 /** The same for a record of this kind. */

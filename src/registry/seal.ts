@@ -18,10 +18,7 @@ export function sealSecret(registry: Sealing, secret: string): string {
   return sealed + encrypt(registry, sealingKeys(registry)[0]!, secret);
 }
 
-/**
- * Decrypts a stored secret. Throws `unavailable` if no line of `secretKey` and not the registry's
- * own key opens it.
- */
+/** Decrypts a stored secret. Throws `unavailable` if no line of `secretKey` and not the registry's own key opens it. */
 export function openSecret(registry: Pick<Registry, 'config' | 'ownKey'>, stored: string): string {
   if (stored.startsWith(plain)) return stored.slice(plain.length);
   const ownKey = registry.ownKey.read();

@@ -1,9 +1,6 @@
 import PQueue from 'p-queue';
 
-/**
- * Queues by name, which do not wait for each other. Each runs its work in the order of the calls, so
- * many at once.
- */
+/** Queues by name, which do not wait for each other. Each runs its work in the order of the calls, so many at once. */
 export function createQueues(atOnce: number) {
   const queues = new Map<string, PQueue>();
   return {

@@ -220,10 +220,7 @@ function parseTip(output: string, ref: string): string | null {
   return ids.get(`${ref}^{}`) ?? ids.get(ref) ?? null;
 }
 
-/**
- * Parses `git ls-remote --tags`. An annotated tag has two lines: its own object, and the commit's
- * with `^{}`.
- */
+/** Parses `git ls-remote --tags`. An annotated tag has two lines: its own object, and the commit's with `^{}`. */
 function parseTags(output: string): Tag[] {
   const commits = new Map<string, string>();
   for (const [ref, commit] of output.split('\n').flatMap((line) => parseLine(line))) {

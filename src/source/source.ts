@@ -31,10 +31,7 @@ export interface HistoryCommit {
   commit: string;
   /** Same as `committedAt` of its snapshot. */
   committedAt: string | null;
-  /**
-   * By path: blob id of an added or changed file, null for a removed one. Symlinks and submodules
-   * count as removed.
-   */
+  /** By path: blob id of an added or changed file, null for a removed one. Symlinks and submodules count as removed. */
   files: ReadonlyMap<string, string | null>;
   /** Files that moved without a change: new path → old path. */
   moves: ReadonlyMap<string, string>;

@@ -23,10 +23,7 @@ export function assertCacheKey(key: string): void {
   if (!keyGrammar.test(key)) throw new TypeError(`Not a cache key: ${key}`);
 }
 
-/**
- * Opens a cache in a folder that processes may share. Deletes the oldest files above `sizeLimit`
- * bytes.
- */
+/** Opens a cache in a folder that processes may share. Deletes the oldest files above `sizeLimit` bytes. */
 export function openFolderCache(folder: string, { sizeLimit = 2 ** 31 }: { sizeLimit?: number } = {}): Cache {
   let sinceSweep = Infinity;
   return {

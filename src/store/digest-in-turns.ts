@@ -17,10 +17,7 @@ export function digestOnce(bytes: Uint8Array): Digest {
   return digests.getOrInsertComputed(bytes, digestOf);
 }
 
-/**
- * As `digestOnce`, for bytes that may be many. The event loop turns after each MB, also when several
- * callers hash.
- */
+/** As `digestOnce`, for bytes that may be many. The event loop turns after each MB, also when several callers hash. */
 export async function digestInTurns(bytes: Uint8Array): Promise<Digest> {
   if (bytes.byteLength > small && !digests.has(bytes)) {
     last = last.then(() => hashFrames(bytes));

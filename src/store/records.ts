@@ -2,10 +2,7 @@ import { RegistryError } from '../model/errors.ts';
 
 /** Named values that change. A name is a bucket key of at least two segments. */
 export interface Records {
-  /**
-   * Returns the newest generation, or null. Writes of other processes are seen within `maxAge`, own
-   * writes at once.
-   */
+  /** Returns the newest generation, or null. Writes of other processes are seen within `maxAge`, own writes at once. */
   read<T>(name: string): Promise<Generation<T> | null>;
 
   /** As `read`, but also sees what other processes wrote a moment ago. */
