@@ -27,7 +27,10 @@ export interface Server {
   reload(): void;
   /** Reports not ready, and ends what waits for news. Everything else is answered until `close`, and ends its connection. */
   drain(): void;
-  /** Drains, stops accepting, and waits at most `deadline` milliseconds for running requests, as `Listening` does. */
+  /**
+   * Drains, stops accepting, and waits at most `deadline` milliseconds for running requests, as
+   * `Listening` does.
+   */
   close(deadline?: number): Promise<void>;
 }
 

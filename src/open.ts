@@ -26,7 +26,10 @@ import { createRefs } from './store/refs.ts';
 
 /** A registry that owns processes and open folders. Close it. */
 export interface OpenRegistry extends Registry {
-  /** Returns how documents are isolated. Rejects with `unavailable` if the configured isolation does not work here. */
+  /**
+   * Returns how documents are isolated. Rejects with `unavailable` if the configured isolation does
+   * not work here.
+   */
   isolation(): Promise<Isolation>;
   /** Starts a sandbox before somebody waits for a page. Never rejects. */
   prepare(): Promise<void>;

@@ -25,9 +25,10 @@ export interface CommonOptions {
 export const operator: Author = { actor: 'operator:cli', origin: 'cli' };
 
 /**
- * Loads the configuration named by `--config`, else the one in the current folder, else the defaults. `edition` is that
- * of `loadConfig`. `--data` is the store, whatever the configuration names. Throws `malformed` where it holds none
- * beside that one, unless the command `fills` it: a slip of the pen starts no second registry.
+ * Loads the configuration named by `--config`, else the one in the current folder, else the
+ * defaults. `edition` is that of `loadConfig`. `--data` is the store, whatever the configuration
+ * names. Throws `malformed` where it holds none beside that one, unless the command `fills` it: a
+ * slip of the pen starts no second registry.
  */
 export async function readConfig(command: Command, { edition = '', fills = false } = {}): Promise<Config> {
   const { data, cache } = command.optsWithGlobals<CommonOptions>();
@@ -46,7 +47,9 @@ export async function readConfig(command: Command, { edition = '', fills = false
   return { ...config, store: { kind: 'fs', path } };
 }
 
-/** Returns the configuration file, or null. Throws `malformed` when `--config` names a missing file. */
+/**
+ * Returns the configuration file, or null. Throws `malformed` when `--config` names a missing file.
+ */
 export function configFile(command: Command): string | null {
   const { config } = command.optsWithGlobals<CommonOptions>();
   if (config !== undefined && !existsSync(config))

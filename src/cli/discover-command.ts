@@ -84,7 +84,10 @@ function printDiscovered({ plan }: Discovered): void {
   complain(`${documents.length} to publish, ${skipped.length} skipped; ${rest}`);
 }
 
-/** Writes a `stele.yaml`: into a local work tree, else into the current folder. Replaces nothing. Returns its path. */
+/**
+ * Writes a `stele.yaml`: into a local work tree, else into the current folder. Replaces nothing.
+ * Returns its path.
+ */
 function write({ plan }: Discovered, url: string, folder: string): string {
   if (plan.documents.length === 0)
     throw refused('No documents were found, so there is nothing to write into a stele.yaml.');

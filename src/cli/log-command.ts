@@ -13,7 +13,9 @@ import type { Generation } from '../store/records.ts';
 /** One change of a resource, as the record's history and `GET /v1/audit` return it. */
 type Change = Pick<Generation<unknown>, 'generation' | 'at' | 'actor' | 'origin' | 'action'>;
 
-/** `stele log COORDINATE`: prints the history of a resource, newest first, and verifies its chain. */
+/**
+ * `stele log COORDINATE`: prints the history of a resource, newest first, and verifies its chain.
+ */
 export function logCommand(): Command {
   return new Command('log')
     .description('Print the history of a resource: who changed what, and when.')

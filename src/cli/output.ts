@@ -165,7 +165,10 @@ export function formatTotals({ problems, counts, truncated, exempted = [] }: Rep
   return [...cut, counted.join(', ')];
 }
 
-/** Says how to have files outside the document's folder read. Without a git repository, only that folder is. */
+/**
+ * Says how to have files outside the document's folder read. Without a git repository, only that folder
+ * is.
+ */
 export function adviseRepository(file: string, { problems }: Pick<Report, 'problems'>, isRepository: boolean): void {
   const outside = problems.find(({ rule, message }) => rule === 'ref-outside-tree' && message.includes('outside'));
   if (isRepository || outside === undefined) return;

@@ -30,7 +30,9 @@ export interface PublishOptions extends CommonOptions {
   format: 'lines' | ToolFormat;
 }
 
-/** Publishes to a running registry and prints what the local command prints. Returns the exit code. */
+/**
+ * Publishes to a running registry and prints what the local command prints. Returns the exit code.
+ */
 export async function publishRemotely(
   registry: string,
   file: string,
@@ -45,7 +47,8 @@ export async function publishRemotely(
 }
 
 /**
- * Sends a document and creates its resource if needed. Throws the registry's own error unless it is about the document.
+ * Sends a document and creates its resource if needed. Throws the registry's own error unless it is
+ * about the document.
  */
 async function send(
   registry: Client,

@@ -11,7 +11,8 @@ export type CredentialConfig = (
   | { githubApp: { appId: number | string; privateKeyFile: string } }
 ) & {
   /**
-   * Organizations whose connections may use it; `'*'` for all. Default: those whose configured repositories name it.
+   * Organizations whose connections may use it; `'*'` for all. Default: those whose configured
+   * repositories name it.
    */
   organizations?: '*' | string[];
 };
@@ -33,7 +34,9 @@ export function absoluteKeys(base: string, credentials: Credentials): Credential
   return Object.fromEntries(entries);
 }
 
-/** Returns the hosts that git may contact: `sync.hosts` and those of the configured repositories. */
+/**
+ * Returns the hosts that git may contact: `sync.hosts` and those of the configured repositories.
+ */
 export function allowedHosts(config: Uses & { sync: { hosts: string[] } }): string[] {
   const configured = credentialUses(config).flatMap(({ url }) => hostOf(url) ?? []);
   return [...new Set([...config.sync.hosts, ...configured])];
@@ -50,7 +53,9 @@ export function credentialUses(config: Uses): { org: string; url: string; creden
   ]);
 }
 
-/** Returns `host[:port]` of a repository's URL, with `http://` if the URL has it; null for a folder. */
+/**
+ * Returns `host[:port]` of a repository's URL, with `http://` if the URL has it; null for a folder.
+ */
 function hostOf(url: string): string | null {
   if (isLocalUrl(url)) return null;
   if (!url.includes('://')) return url.replace(/:.*$/s, '').replace(/^.*@/, '');
@@ -87,7 +92,10 @@ export function mayUseCredential(
   return [...repositories, ...owners].some(({ credential }) => credential === name);
 }
 
-/** Returns a credential with its secret. Throws `malformed` if the credential or its variable is missing. */
+/**
+ * Returns a credential with its secret. Throws `malformed` if the credential or its variable is
+ * missing.
+ */
 export function readCredential(config: { credentials: Credentials }, name: string): Credential {
   const credential = Object.hasOwn(config.credentials, name) ? config.credentials[name]! : null;
   if (credential === null)

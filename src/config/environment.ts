@@ -114,9 +114,10 @@ export function readWorkerPlace(): number {
 }
 
 /**
- * Lets this process work on so many files at once, unless the environment says how many. To be called before the first
- * file is opened. A thread for files waits as long as the disk takes to confirm a write: with Node's four, four slow
- * writes of one organization would stop the file operations of all others.
+ * Lets this process work on so many files at once, unless the environment says how many. To be
+ * called before the first file is opened. A thread for files waits as long as the disk takes to
+ * confirm a write: with Node's four, four slow writes of one organization would stop the file
+ * operations of all others.
  */
 export function haveFileThreads(threads: number): void {
   process.env['UV_THREADPOOL_SIZE'] ??= String(threads);

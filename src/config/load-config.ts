@@ -218,7 +218,10 @@ export async function loadConfig(file: string | null, data: string | null, editi
   });
 }
 
-/** Checks a configuration and fills in the defaults. Relative paths are resolved against `base`. Throws `malformed`. */
+/**
+ * Checks a configuration and fills in the defaults. Relative paths are resolved against `base`.
+ * Throws `malformed`.
+ */
 export function checkConfig(value: unknown, { base, data }: { base: string; data: string }): Config {
   const given = fillDefaults(value) as UserConfig & Pick<Config, AsWritten | 'sync' | 'cache' | 'rateLimit'>;
   const hosts = fillHosts(given.hosts);

@@ -37,7 +37,10 @@ export function providersOf(login: LoginConfig | null): (ProviderConfig & { name
   return [{ ...login, name: '' }, ...Object.entries(login.others ?? {}).map(([name, other]) => ({ ...other, name }))];
 }
 
-/** A CI job whose token is exchanged for a key. Absent members are not checked unless they have a default. */
+/**
+ * A CI job whose token is exchanged for a key. Absent members are not checked unless they have a
+ * default.
+ */
 export interface TrustedPublisher {
   issuer: string;
   /** Default: the registry's URL. */

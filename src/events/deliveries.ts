@@ -22,8 +22,9 @@ interface DeliveryName {
 }
 
 /**
- * Tries a delivery once if it is due and no other process is trying it, and records the attempt. `by`: this process.
- * Returns when to look at it again (milliseconds since 1970), or null if a change of its record will say so.
+ * Tries a delivery once if it is due and no other process is trying it, and records the attempt.
+ * `by`: this process. Returns when to look at it again (milliseconds since 1970), or null if a
+ * change of its record will say so.
  */
 export async function tryDelivery(
   registry: Registry,
@@ -79,7 +80,10 @@ interface Lane {
   active: Map<string, Promise<void>>;
 }
 
-/** Concurrent attempts per endpoint. Each endpoint has its own limit, so a slow one does not delay the others. */
+/**
+ * Concurrent attempts per endpoint. Each endpoint has its own limit, so a slow one does not delay
+ * the others.
+ */
 const atOnce = 4;
 /**
  * Milliseconds. Older deliveries have ended: events are recorded for at most 5 days and tried for
@@ -134,7 +138,10 @@ export function openDeliveries(registry: Registry, url: string, options: Deliver
 
   let recording = Promise.resolve();
 
-  /** Runs one task at a time. A task starts after the call, so it sees everything that the caller saw. */
+  /**
+   * Runs one task at a time. A task starts after the call, so it sees everything that the caller
+   * saw.
+   */
   function record(work: () => Promise<void>): Promise<void> {
     recording = recording
       .then(() => (stop.signal.aborted ? undefined : work()))

@@ -14,7 +14,8 @@ import type { Author, Registry } from '../registry/registry.ts';
 
 const [second, minute, hour] = [1000, 60_000, 3_600_000];
 /**
- * Milliseconds between a failed attempt and the next: three days in total. Up to a fifth is added at random (`spread`).
+ * Milliseconds between a failed attempt and the next: three days in total. Up to a fifth is added
+ * at random (`spread`).
  */
 export const delays = [
   5 * second,
@@ -31,7 +32,8 @@ const spread = 1 / 5;
 /** The most milliseconds between two attempts. */
 export const longestDelay = Math.max(...delays) * (1 + spread);
 /**
- * Milliseconds after which the process that claimed a delivery counts as crashed: four times the limit of an attempt.
+ * Milliseconds after which the process that claimed a delivery counts as crashed: four times the
+ * limit of an attempt.
  */
 const lease = 60_000;
 const keptAttempts = 20;
@@ -65,7 +67,9 @@ export async function createDelivery(
  */
 export type Claimed = { state: 'ours'; delivery: Delivery } | { state: 'waits'; until: number } | { state: 'over' };
 
-/** Claims a due delivery for the length of the lease. Of all callers in all processes, one gets it. */
+/**
+ * Claims a due delivery for the length of the lease. Of all callers in all processes, one gets it.
+ */
 export async function claimDelivery(registry: Registry, name: string, by: string): Promise<Claimed> {
   const now = registry.now().getTime();
   let isOurs = false;

@@ -172,7 +172,8 @@ export async function deleteWebhook(
 }
 
 /**
- * Gives an endpoint a new secret. The previous one also signs for 24 hours, so that the receiver has time to change.
+ * Gives an endpoint a new secret. The previous one also signs for 24 hours, so that the receiver
+ * has time to change.
  */
 export async function rotateSecret(registry: Registry, org: string, id: string, author: Author): Promise<WithSecret> {
   const fresh = newSecret(registry);
@@ -252,7 +253,8 @@ function checkedUrl(registry: Registry, text: string): string {
 }
 
 /**
- * Parses an endpoint's URL, or says what is wrong with it. Does not resolve host names: that happens at each delivery.
+ * Parses an endpoint's URL, or says what is wrong with it. Does not resolve host names: that
+ * happens at each delivery.
  */
 export function readEndpointUrl({ config }: Pick<Registry, 'config'>, text: string): { url: URL } | { fault: string } {
   const isPrivateAllowed = config.webhooks.allowPrivateAddresses;

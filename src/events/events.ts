@@ -189,7 +189,10 @@ function isFailed(repository: Repository | null): boolean {
   return repository?.state === 'failed';
 }
 
-/** The event for a document: newly rejected, well again, or its file was removed. Null for no change. */
+/**
+ * The event for a document: newly rejected, well again, or its file was removed. Null for no
+ * change.
+ */
 function changeOf(old: DocumentState | null, document: DocumentState): EventType | null {
   if (document.outcome === 'detached') return old?.outcome === 'detached' ? null : 'source.detached';
   if (isRejected(document)) return old !== null && isRejected(old) ? null : 'sync.failed';

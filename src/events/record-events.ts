@@ -198,8 +198,9 @@ const eventsOfKind = { resources: eventsOfResource, repositories: eventsOfReposi
 const eventKinds = [...Object.keys(eventsOfKind), 'approvals'];
 
 /**
- * What happened to a record after its generation `from`, and not before `since` (milliseconds since 1970), oldest
- * first; and its newest generation. `url`: public base URL. `pins`: only what affects these consumers of the resource.
+ * What happened to a record after its generation `from`, and not before `since` (milliseconds since 1970),
+ * oldest first; and its newest generation. `url`: public base URL. `pins`: only what affects these consumers of the
+ * resource.
  */
 export async function eventsSince(
   registry: Registry,
@@ -262,7 +263,10 @@ interface EventMark {
   since: string;
 }
 
-/** Milliseconds before the mark that are read again, because clocks differ and writes take time to become visible. */
+/**
+ * Milliseconds before the mark that are read again, because clocks differ and writes take time to
+ * become visible.
+ */
 const overlap = 10 * 60_000;
 /** Milliseconds after which an unrecorded event is too old to send. */
 const oldest = 5 * 24 * 60 * 60_000;

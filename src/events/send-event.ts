@@ -24,8 +24,9 @@ import type { Registry } from '../registry/registry.ts';
 import { untilAborted } from '../scheduling/waiting.ts';
 
 /**
- * An event in the form that an endpoint takes: the CloudEvent itself, or a message of a chat program. Text that
- * somebody published stands in it as plain text: it mentions nobody, links nowhere and has no markup.
+ * An event in the form that an endpoint takes: the CloudEvent itself, or a message of a chat program.
+ * Text that somebody published stands in it as plain text: it mentions nobody, links nowhere and has
+ * no markup.
  */
 export function payloadOf(format: WebhookFormat, event: Event): { type: string; body: string } {
   if (format === 'cloudevents') return { type: 'application/cloudevents+json', body: JSON.stringify(event) };
@@ -180,13 +181,17 @@ export interface SendOptions {
   timeLimit?: number;
 }
 
-/** Bytes of the response to read and discard. Closing the connection early would look like an error to the endpoint. */
+/**
+ * Bytes of the response to read and discard. Closing the connection early would look like an error
+ * to the endpoint.
+ */
 const readBytes = 64 * 1024;
 
 /**
- * Sends an event once (Standard Webhooks 1.0.0) and returns the result: it is delivered when the endpoint answers 2xx
- * within 15 s. Does not follow redirects. Checks every address of the host at each attempt, and connects only to a
- * checked address. Never rejects: a secret that cannot be unsealed is a failed attempt too.
+ * Sends an event once (Standard Webhooks 1.0.0) and returns the result: it is delivered when the
+ * endpoint answers 2xx within 15 s. Does not follow redirects. Checks every address of the host at
+ * each attempt, and connects only to a checked address. Never rejects: a secret that cannot be
+ * unsealed is a failed attempt too.
  */
 export async function sendEvent(
   registry: Registry,
@@ -265,7 +270,10 @@ async function resolveEndpoint(
   return { url, addresses, proxy };
 }
 
-/** Posts to one of the addresses. Resolves to the status when the response body has ended or enough of it was read. */
+/**
+ * Posts to one of the addresses. Resolves to the status when the response body has ended or enough
+ * of it was read.
+ */
 function post(
   { url, addresses, proxy }: Target,
   headers: Record<string, string>,

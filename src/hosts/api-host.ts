@@ -78,8 +78,9 @@ export function pullOn(item: unknown): Pull | null {
 }
 
 /**
- * What is special about a host with an API of JSON. `at`: where a page of a list begins, as the host counts. What
- * writes is called for one pull request or check after the other, and only with a credential.
+ * What is special about a host with an API of JSON. `at`: where a page of a list begins, as the host
+ * counts. What writes is called for one pull request or check after the other, and only with a
+ * credential.
  */
 export interface ApiHost extends Pick<Host, 'kind' | 'isGenuine' | 'readHint' | 'nameOf'> {
   /** Its name in messages. */

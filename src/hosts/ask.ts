@@ -17,8 +17,9 @@ export interface HostSettings {
   /** Base URL of its API, without a trailing slash. */
   apiUrl: string;
   /**
-   * The credential with this name. Null without a name, and for one that is useless to an API (an ssh key). Throws
-   * `malformed` when its configuration is incomplete, and `forbidden` when it is bound to another host.
+   * The credential with this name. Null without a name, and for one that is useless to an API (an
+   * ssh key). Throws `malformed` when its configuration is incomplete, and `forbidden` when it is
+   * bound to another host.
    */
   credential(name: string | null): ApiCredential | null;
   /** Milliseconds per second of waiting: 1,000, and less in tests. */
@@ -165,7 +166,10 @@ function targetOf(location: string | null, from: URL, api: URL): URL | null {
   return target.pathname.startsWith(`${api.pathname.replace(/\/$/, '')}/`) ? target : null;
 }
 
-/** Runs the work with a limit of 60 s. Then its signal aborts and the call rejects with `unreachable`. */
+/**
+ * Runs the work with a limit of 60 s. Then its signal aborts and the call rejects with
+ * `unreachable`.
+ */
 export async function inTime<T>(host: string, second: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const late = new AbortController();
   const onLate = () => late.abort(unreachable(`${host} did not answer in time.`));
@@ -202,7 +206,8 @@ interface ApiRequest {
 const attempts = 5;
 
 /**
- * Creates a client for a host's API. Retries after 429 and 5xx, at the time in `Retry-After` or with growing delays.
+ * Creates a client for a host's API. Retries after 429 and 5xx, at the time in `Retry-After` or
+ * with growing delays.
  */
 export function createAsk(
   host: string,

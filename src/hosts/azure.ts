@@ -101,7 +101,8 @@ function foundIn(base: string, path: string, item: unknown): FoundRepository | n
 }
 
 /**
- * A service hook signs nothing. It sends the secret as the password of Basic authentication, or in a header of its own.
+ * A service hook signs nothing. It sends the secret as the password of Basic authentication, or in
+ * a header of its own.
  */
 function isGenuine({ headers }: Delivery, secrets: readonly string[]): boolean {
   const given = passwordIn(headers['authorization']) ?? headers['x-stele-secret'];
@@ -115,7 +116,10 @@ function passwordIn(authorization: string | undefined): string | undefined {
   return colon < 0 || pair.toString('base64') !== encoded ? undefined : pair.subarray(colon + 1).toString();
 }
 
-/** Parses a delivery of Azure DevOps (https://learn.microsoft.com/azure/devops/service-hooks/events#code). */
+/**
+ * Parses a delivery of Azure DevOps
+ * (https://learn.microsoft.com/azure/devops/service-hooks/events#code).
+ */
 function readAzureHint(delivery: Delivery, base: string): Hint {
   const payload = readPayload(delivery.body);
   const event = textAt(payload, 'eventType')?.slice(0, 100) ?? null;
@@ -159,9 +163,10 @@ const oldWebHost = /^([a-z0-9-]+)\.visualstudio\.com$/i;
 const oldSshHost = 'vs-ssh.visualstudio.com';
 
 /**
- * The name of a repository in its URL (https, ssh) on Azure DevOps at `base`: `organization/project/repository`, on a
- * server `collection/project/repository`. Each part is lower case and percent-encoded, because projects may have spaces
- * in their names. Null for a URL of another host.
+ * The name of a repository in its URL (https, ssh) on Azure DevOps at `base`:
+ * `organization/project/repository`, on a server `collection/project/repository`. Each part is
+ * lower case and percent-encoded, because projects may have spaces in their names. Null for a URL
+ * of another host.
  */
 function azureNameOn(base: string, url: string): string | null {
   const path = pathOn(base, url);

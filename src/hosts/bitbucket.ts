@@ -131,7 +131,10 @@ function foundIn(url: string, item: unknown): FoundRepository | null {
 const readPull = (pull: unknown) =>
   asPull(valueAt(pull, 'id'), valueAt(pull, 'destination', 'branch', 'name'), () => refOf(pull));
 
-/** The ref of a pull request's head. Bitbucket has refs only for branches of the same repository, not for forks. */
+/**
+ * The ref of a pull request's head. Bitbucket has refs only for branches of the same repository,
+ * not for forks.
+ */
 function refOf(pull: unknown): string | null {
   const [from, to] = ['source', 'destination'].map((side) =>
     textAt(pull, side, 'repository', 'full_name')?.toLowerCase(),
@@ -140,7 +143,10 @@ function refOf(pull: unknown): string | null {
   return from !== undefined && from === to && isBranch(branch) ? `refs/heads/${branch}` : null;
 }
 
-/** Parses a delivery of Bitbucket (https://support.atlassian.com/bitbucket-cloud/docs/event-payloads/). */
+/**
+ * Parses a delivery of Bitbucket
+ * (https://support.atlassian.com/bitbucket-cloud/docs/event-payloads/).
+ */
 function readHint(delivery: Delivery): Hint {
   const event = readEvent(delivery, 'x-event-key');
   const payload = readPayload(delivery.body);

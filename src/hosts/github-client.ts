@@ -90,7 +90,10 @@ export function createSpeakers(settings: HostSettings) {
 
   const keyOf = ({ name, credential: credentialName }: HostRepository) => `${credentialName} ${name}`;
 
-  /** The client for the repository's credential; for `acme/*`, for that of the owner. Null without a credential. */
+  /**
+   * The client for the repository's credential; for `acme/*`, for that of the owner. Null without a
+   * credential.
+   */
   async function find(repository: HostRepository, signal: AbortSignal): Promise<Speaker | null> {
     const secret = credential(repository.credential);
     if (secret === null) return null;
@@ -102,7 +105,10 @@ export function createSpeakers(settings: HostSettings) {
     return { client, appId };
   }
 
-  /** Runs a request. Rejects with `unreachable` if it fails. Forgets a cached installation when access is refused. */
+  /**
+   * Runs a request. Rejects with `unreachable` if it fails. Forgets a cached installation when
+   * access is refused.
+   */
   async function ask<T>(repository: HostRepository, request: () => Promise<T>): Promise<T> {
     try {
       return await request();
@@ -158,7 +164,10 @@ interface ApiError {
   response?: { headers: Record<string, string | undefined> };
 }
 
-/** Whether GitHub denies access: rights are missing, or the resource does not exist for this credential. */
+/**
+ * Whether GitHub denies access: rights are missing, or the resource does not exist for this
+ * credential.
+ */
 export function isRefusal(error: unknown): boolean {
   const { status } = error as Partial<ApiError>;
   return (status === 401 || status === 403 || status === 404) && !isRateLimited(error);

@@ -23,7 +23,10 @@ import {
 } from './payload.ts';
 import { createApiHost, foundOn, listComments, pullOn, type ApiHost } from './api-host.ts';
 
-/** GitHub's limits: annotations per request, and characters (https://docs.github.com/rest/checks/runs). */
+/**
+ * GitHub's limits: annotations per request, and characters
+ * (https://docs.github.com/rest/checks/runs).
+ */
 const batch = 50;
 const longestText = 65_535;
 const longestTitle = 255;
@@ -40,8 +43,9 @@ const statusStates = statesOf({
 } as const);
 
 /**
- * Reports the check as a check run of the app. Updates the existing run with that name on the commit, unless it has
- * annotations: GitHub only adds to them, so a new run replaces it. An existing run with the same content stays.
+ * Reports the check as a check run of the app. Updates the existing run with that name on the
+ * commit, unless it has annotations: GitHub only adds to them, so a new run replaces it. An
+ * existing run with the same content stays.
  */
 async function writeCheckRun(
   client: Octokit,
@@ -123,7 +127,10 @@ function toAnnotation({ path, line, column, severity, rule, message }: Annotatio
 /** Milliseconds that a token must remain valid when git gets it. */
 const tokenSpare = 10 * 60_000;
 
-/** github.com or GitHub Enterprise: signed hooks, check runs by an app, statuses of commits by a token. */
+/**
+ * github.com or GitHub Enterprise: signed hooks, check runs by an app, statuses of commits by a
+ * token.
+ */
 export function createGitHub(settings: HostSettings): Host {
   const { url, second } = settings;
   const speakers = createSpeakers(settings);

@@ -88,7 +88,9 @@ const events = new Map([
 /** Seconds for which a signed delivery is valid (Standard Webhooks). */
 const tolerance = 5 * 60;
 
-/** gitlab.com or a GitLab server: hooks of projects and groups, system hooks, statuses of commits. */
+/**
+ * gitlab.com or a GitLab server: hooks of projects and groups, system hooks, statuses of commits.
+ */
 export function createGitLab(settings: HostSettings): Host {
   const { url } = settings;
   return createApiHost(settings, {
@@ -174,7 +176,9 @@ async function isSigned({ headers, body }: Delivery, secrets: readonly string[],
   });
 }
 
-/** Parses a delivery of GitLab (https://docs.gitlab.com/user/project/integrations/webhook_events/). */
+/**
+ * Parses a delivery of GitLab (https://docs.gitlab.com/user/project/integrations/webhook_events/).
+ */
 function readHint(delivery: Delivery): Hint {
   const field = readEvent(delivery, 'x-gitlab-event');
   const payload = readPayload(delivery.body);

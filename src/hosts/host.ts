@@ -172,9 +172,10 @@ export interface Host {
   readonly name: string;
 
   /**
-   * Whether one of the secrets signed the delivery; on Azure DevOps, which signs nothing, whether the delivery contains
-   * one. False without secrets. Compares in constant time and parses nothing. `now` limits the age of signatures with a
-   * timestamp. Hashes a large body in several turns of the event loop.
+   * Whether one of the secrets signed the delivery; on Azure DevOps, which signs nothing, whether
+   * the delivery contains one. False without secrets. Compares in constant time and parses nothing.
+   * `now` limits the age of signatures with a timestamp. Hashes a large body in several turns of the
+   * event loop.
    */
   isGenuine(delivery: Delivery, secrets: readonly string[], now: Date): Promise<boolean>;
 
@@ -184,10 +185,16 @@ export interface Host {
    */
   readHint(delivery: Delivery): Hint;
 
-  /** The repository's name when the URL (https, ssh, `git@host:path`) belongs to this host, else null. */
+  /**
+   * The repository's name when the URL (https, ssh, `git@host:path`) belongs to this host, else
+   * null.
+   */
   nameOf(url: string): string | null;
 
-  /** The open pull requests, newest first, at most 200. Without a credential the request is anonymous. */
+  /**
+   * The open pull requests, newest first, at most 200. Without a
+   * credential the request is anonymous.
+   */
   listPulls(repository: HostRepository): Promise<Pull[]>;
 
   /**
@@ -203,20 +210,25 @@ export interface Host {
   findRepository(repository: HostRepository, id: string | null): Promise<FoundRepository | null>;
 
   /**
-   * Reports the state of a check. A repeated report has no further effect; of several, the last call wins. Reports
-   * nothing without a credential or with an ssh key. GitHub gets a check run with annotations when the credential is an
-   * app's; otherwise, and on other hosts, a commit status; Azure DevOps one on the pull requests, too.
+   * Reports the state of a check. A repeated report has no further effect; of several, the last
+   * call wins. Reports nothing without a credential or with an ssh key. GitHub gets a check run
+   * with annotations when the credential is an app's; otherwise, and on other hosts, a commit
+   * status; Azure DevOps one on the pull requests, too.
    */
   reportCheck(repository: HostRepository, check: Check): Promise<void>;
 
   /**
-   * Writes the comment of a pull request and its notes: the first time new ones, later the same ones again. Notes that
-   * are no longer given are removed; a note at a line that the host does not show is left out. Writes nothing without a
-   * credential or with an ssh key. Absent: the host cannot do it.
+   * Writes the comment of a pull request and its notes: the first time new ones, later the same
+   * ones again. Notes that are no longer given are removed; a note at a line that the host does not
+   * show is left out. Writes nothing without a credential or with an ssh key. Absent: the host
+   * cannot do it.
    */
   comment?(repository: HostRepository, comment: PullComment): Promise<void>;
 
-  /** The credential for git: a fresh installation token for an app, null for others, which git uses as configured. */
+  /**
+   * The credential for git: a fresh installation token for an app, null for others, which git uses
+   * as configured.
+   */
   gitCredential(repository: HostRepository): Promise<Credential | null>;
 
   /** Nothing waits any more to ask again: what failed is for whoever asks after the next start. */

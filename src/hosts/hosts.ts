@@ -52,8 +52,9 @@ function findCredential(config: Config, kind: HostKind, url: string, name: strin
 }
 
 /**
- * The hosts that a token may be sent to: the one that it is bound to, or else the hosts of configured repositories that
- * name it. When there are none, only connections name it, and it may be sent to the host of each.
+ * The hosts that a token may be sent to: the one that it is bound to, or else the hosts of
+ * configured repositories that name it. When there are none, only connections name it, and it may
+ * be sent to the host of each.
  */
 function hostsOf(config: Config, name: string): string[] {
   const { host } = config.credentials[name] as { host?: string };

@@ -65,7 +65,8 @@ export function readEvent({ headers }: Delivery, ...fields: string[]): string {
 }
 
 /**
- * Parses the payload, a JSON object. Throws `malformed` for anything else, and `too_large` when it has too many values.
+ * Parses the payload, a JSON object. Throws `malformed` for anything else, and `too_large` when it
+ * has too many values.
  */
 export function readPayload(body: Uint8Array): object {
   let marks = 0;

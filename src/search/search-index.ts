@@ -189,9 +189,10 @@ interface Row extends Indexed {
 }
 
 /**
- * Creates an empty index of resources by their words, in memory. Synchronous. Does not check who may see what.
- * `budget`: the most postings in total, and of one organization. `compared`: the most terms that one query compares
- * with its words. Beyond it, words are found only as they are spelled.
+ * Creates an empty index of resources by their words, in memory. Synchronous. Does not check who may
+ * see what. `budget`: the most postings in total, and of one organization.
+ * `compared`: the most terms that one query compares with its words. Beyond it, words are found only
+ * as they are spelled.
  */
 export function createSearchIndex(budget = postingBudget, compared = maxComparisons) {
   const entries = new Map<string, Row>();

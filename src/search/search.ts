@@ -80,7 +80,10 @@ export function createSearch(registry: Registry, { patience = 250 }: { patience?
     return mayRead(principal, { ...coordinate, visibility });
   }
 
-  /** Whether everything that the principal may read is indexed. Other resources do not count, to reveal nothing. */
+  /**
+   * Whether everything that the principal may read is indexed. Other resources do not count, to
+   * reveal nothing.
+   */
   function isComplete(principal: Principal): boolean {
     return followed.isComplete((indexed) => mayFind(principal, indexed));
   }
@@ -166,7 +169,10 @@ export function createSearch(registry: Registry, { patience = 250 }: { patience?
   };
 }
 
-/** Milliseconds until the refs are listed again. Together with the age of a cached record it stays below a second. */
+/**
+ * Milliseconds until the refs are listed again. Together with the age of a cached record it stays
+ * below a second.
+ */
 const freshFor = 400;
 
 /** Keeps an index up to date with the registry's resources and sites, their outlines and pages. Does nothing until it is asked. */

@@ -17,8 +17,9 @@ export type Count = (name: string) => { uses: number; milliseconds: number };
 const maxNames = 100_000;
 
 /**
- * Counts uses by name in windows of so many milliseconds, which are the same for all names. Names of past windows are
- * forgotten, and all names if there are too many. `peers`: the processes that count together with this one.
+ * Counts uses by name in windows of so many milliseconds, which are the same for all names. Names of
+ * past windows are forgotten, and all names if there are too many. `peers`: the processes that
+ * count together with this one.
  */
 export function createCount(
   kind: string,
@@ -95,7 +96,10 @@ export function forwardedFor({ headers }: IncomingMessage): string[] {
   return text.split(',').flatMap((hop) => hop.trim() || []);
 }
 
-/** What rate limits count by: the IPv4 address, or the IPv6 network that one client usually has (56 bits). */
+/**
+ * What rate limits count by: the IPv4 address, or the IPv6 network that one client usually has (56
+ * bits).
+ */
 export function limitedName(request: IncomingMessage, proxies: number): string {
   return ipKeyGenerator(clientAddress(request, proxies));
 }

@@ -34,7 +34,8 @@ import { createDocs } from '../site/docs/docs-page.ts';
 
 /**
  * The whole server: registry reads and the OCI face, and an Express application for everything else. Reads bypass
- * Express, which would cost a quarter of their speed (`scripts/bench/read.ts`) and decodes paths too early.
+ * Express, which would cost a quarter of their speed (`scripts/bench/read.ts`) and decodes paths
+ * too early.
  */
 export function createApp(given: ServerContext): App {
   const made = given.site ?? createSite(given.registry, given.url, { hasLogin: given.login !== undefined });
@@ -158,8 +159,9 @@ function patternOf(request: Request): string {
 }
 
 /**
- * The path and query of a request target (RFC 9112 §3.2); of the absolute form, without scheme and host. Null for an
- * invalid target: a fragment, characters that URIs do not allow, or anything that URL parsers understand differently.
+ * The path and query of a request target (RFC 9112 §3.2); of the absolute form, without scheme and
+ * host. Null for an invalid target: a fragment, characters that URIs do not allow, or anything that
+ * URL parsers understand differently.
  */
 function readTarget(url: string): string | null {
   if (!/^[\x21-\x7e]+$/.test(url) || url.includes('#')) return null;
@@ -194,7 +196,10 @@ function addProblemPages(app: IRouter, site: Site): void {
   }
 }
 
-/** Answers requests of this process over pipes, without sign-in, management API or limits. Nothing else can connect. */
+/**
+ * Answers requests of this process over pipes, without sign-in, management API or limits. Nothing
+ * else can connect.
+ */
 export function openAnswers(registry: Registry, site: Site, queue: ServerContext['queue']): Answers {
   const { reads: _, ...rateLimit } = registry.config.rateLimit;
   const unlimited = { ...registry, config: { ...registry.config, rateLimit } };

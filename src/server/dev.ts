@@ -3,7 +3,10 @@ import { Router, type Response } from 'express';
 import { escapeXml } from '../model/escape.ts';
 import type { Site } from '../site/site.ts';
 
-/** `stele serve --dev`: open pages reload when their sources change. Without the option nothing of this is served. */
+/**
+ * `stele serve --dev`: open pages reload when their sources change. Without the option nothing of
+ * this is served.
+ */
 export type Dev = ReturnType<typeof createDev>;
 
 const script = `const { pathname, searchParams } = new URL(import.meta.url);

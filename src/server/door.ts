@@ -15,8 +15,9 @@ export interface Face {
 }
 
 /**
- * Creates the only way to all faces: it lets a request in to the one that `choose` returns. Whatever is thrown behind
- * it becomes one error answer of the face (`fallback`, if none could be chosen), and never ends the process.
+ * Creates the only way to all faces: it lets a request in to the one that `choose` returns. Whatever
+ * is thrown behind it becomes one error answer of the face (`fallback`, if none could be chosen), and
+ * never ends the process.
  */
 export function createDoor({ log, tracer }: Pick<Registry, 'log' | 'tracer'>, observer: Observer, fallback: Face) {
   return (request: IncomingMessage, response: ServerResponse, choose: (request: IncomingMessage) => Face): void => {

@@ -22,7 +22,9 @@ import { prefersPage, splitTarget } from './read/read-request.ts';
 import { endResponse } from './body/request-body.ts';
 import { requestIdOf } from './request.ts';
 
-/** Returns the `RegistryError` for what was thrown by us or by the router of Express; null for a bug. */
+/**
+ * Returns the `RegistryError` for what was thrown by us or by the router of Express; null for a bug.
+ */
 export function asRefusal(error: unknown): RegistryError | null {
   if (isRegistryError(error)) return error;
   if (lacksDescriptors(error)) return unavailable(outOfDescriptors, { retryAfter: 1, cause: error });

@@ -32,7 +32,10 @@ const exposed =
   'Accept-Ranges, Content-Location, Content-Range, Deprecation, ETag, Link, Location, Repr-Digest, Retry-After, Sunset';
 const sendable = 'Accept, Authorization, If-Match, If-None-Match, If-Range, Range';
 
-/** Let scripts of any origin read a public response (Fetch standard, CORS protocol). Never sent with private ones. */
+/**
+ * Let scripts of any origin read a public response (Fetch standard, CORS protocol). Never sent with
+ * private ones.
+ */
 export const corsHeaders: Fields = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers': exposed,

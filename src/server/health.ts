@@ -11,7 +11,10 @@ import { forwardedFor } from './allowance.ts';
 import type { ServerContext } from './server-context.ts';
 import { onlyGet } from './methods.ts';
 
-/** Milliseconds for which one check of the store answers everyone, so that requests do not cause more writes. */
+/**
+ * Milliseconds for which one check of the store answers everyone, so that requests do not cause
+ * more writes.
+ */
 const sharedFor = 1000;
 
 /**

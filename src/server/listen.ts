@@ -17,9 +17,10 @@ import type { Log } from '../registry/registry.ts';
 const spare = 64;
 
 /**
- * Limits a server to `max` open sockets. At the limit, a new socket replaces the one that has waited longest without a
- * complete request: one idle between two requests is closed, and one before or within its first request gets
- * `turnAway`. If every socket has a request in progress, some more are accepted and answered with 503.
+ * Limits a server to `max` open sockets. At the limit, a new socket replaces the one that has
+ * waited longest without a complete request: one idle between two requests is closed, and one
+ * before or within its first request gets `turnAway`. If every socket has a request in progress,
+ * some more are accepted and answered with 503.
  */
 function capConnections(server: Server, max: number, turnAway: (socket: Socket) => void) {
   // A set keeps the order in which sockets began to wait.
@@ -288,8 +289,9 @@ function refuse(status: number, detail: string) {
 }
 
 /**
- * Why a request that Node accepts is ambiguous: another version of HTTP (RFC 9112 §2.3), no Host (§3.2), or a header
- * that two readers may understand differently (RFC 9110 §5.3, §7.2). Null for a proper request.
+ * Why a request that Node accepts is ambiguous: another version of HTTP (RFC 9112 §2.3), no
+ * Host (§3.2), or a header that two readers may understand differently (RFC 9110 §5.3, §7.2). Null
+ * for a proper request.
  */
 function requestFault({ httpVersion, headers, rawHeaders }: IncomingMessage): string | null {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return `Send HTTP/1.1: HTTP/${httpVersion} is not supported.`;

@@ -14,8 +14,9 @@ export function refuseMethod(response: ServerResponse, methods: string): never {
 }
 
 /**
- * Answers OPTIONS (also a CORS preflight) and rejects methods that reads do not allow. Returns true if it sent a
- * response. Call it after the access check, since an answer reveals that the resource exists.
+ * Answers OPTIONS (also a CORS preflight) and rejects methods that reads do not allow. Returns true
+ * if it sent a response. Call it after the access check, since an answer reveals that the resource
+ * exists.
  */
 export function answerMethod(
   { request, response }: Pick<ReadRequest, 'request' | 'response'>,
@@ -34,7 +35,10 @@ export function answerMethod(
   return true;
 }
 
-/** Handler for the other methods of a GET route: answers OPTIONS, and throws `method_not_allowed` otherwise. */
+/**
+ * Handler for the other methods of a GET route: answers OPTIONS, and throws `method_not_allowed`
+ * otherwise.
+ */
 export const onlyGet: RequestHandler = (request, response) => {
   if (request.method !== 'OPTIONS') refuseMethod(response, allowed);
   response.set('Allow', allowed).status(204).end();

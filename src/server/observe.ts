@@ -43,7 +43,9 @@ export function createObserver({ config, log, tracer }: Pick<Registry, 'config' 
   };
 }
 
-/** Request metrics by route pattern. Not by path, because clients can invent any number of paths. */
+/**
+ * Request metrics by route pattern. Not by path, because clients can invent any number of paths.
+ */
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /** Creates the metrics of a server, its syncs, what it keeps in memory, and its process. */

@@ -40,7 +40,9 @@ const longestLasting = 128 * 1024;
 /** Bytes up to which compressing, some 70 µs, takes less processor time than handing it to another thread. */
 const atOnce = 8 * 1024;
 
-/** Fast rather than small, because a reader waits. Publishing and the static build compress better. */
+/**
+ * Fast rather than small, because a reader waits. Publishing and the static build compress better.
+ */
 const coders: Readonly<
   Record<Exclude<Coding, 'identity'>, (bytes: Uint8Array, isLasting: boolean) => Uint8Array | Promise<Uint8Array>>
 > = {
@@ -134,8 +136,9 @@ export function sizeOf({ size }: PageBytes): number {
 }
 
 /**
- * Caching headers of a page. Pages of pinned versions change when versions are added, so they expire like `latest`.
- * `by: 'reader'`: the URL shows some readers more, so shared caches may only keep the public form.
+ * Caching headers of a page. Pages of pinned versions change when versions are added, so they
+ * expire like `latest`. `by: 'reader'`: the URL shows some readers more, so shared caches may only
+ * keep the public form.
  */
 export function pageSharing(
   { cache }: Pick<Config, 'cache'>,

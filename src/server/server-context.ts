@@ -50,7 +50,10 @@ export interface Login {
   router: Router;
   /** Who the request's session signed in; null if there is none or it expired. */
   readSession(request: IncomingMessage): Promise<SignedIn | null>;
-  /** Path of the page that signs in and then returns to `returnTo`; null if sign-in is not configured. */
+  /**
+   * Path of the page that signs in and then returns to `returnTo`; null if sign-in is not
+   * configured.
+   */
   signInUrl(returnTo: string): string | null;
   /** The identity providers, where there are several to choose from: their names (`/login?provider=…`) and titles. */
   providers?: readonly { name: string; title: string }[];

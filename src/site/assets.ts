@@ -9,7 +9,10 @@ export interface Asset {
   mediaType: string;
 }
 
-/** The files that pages use. Each path contains a digest of the content, so browsers can cache it forever. */
+/**
+ * The files that pages use. Each path contains a digest of the content, so browsers can cache it
+ * forever.
+ */
 export type Assets = ReturnType<typeof createAssets>;
 
 const ours = fileURLToPath(new URL('../../templates/assets/', import.meta.url));

@@ -16,9 +16,11 @@ interface Entity {
 }
 
 /**
- * An organization as entities of Backstage, one YAML document each: the organization and each system in it is a System,
- * a team that owns something a Group, an API an API, a schema a Resource, and a consumer a Component. The relations are
- * those of the graph, between entities that the reader may read: `resources` and `consumers` are all of those.
+ * An organization as entities of Backstage, one YAML document each: the
+ * organization and each system in it is a System, a team that owns something a Group, an API an API, a schema a Resource, and a
+ * consumer a Component. The
+ * relations are those of the graph, between entities that the reader may read: `resources` and
+ * `consumers` are all of those.
  */
 export function backstageEntities(
   place: Pick<Site, 'links'> & { config: Pick<Config, 'organizations'> },

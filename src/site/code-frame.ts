@@ -4,8 +4,9 @@ const around = 1;
 const widest = 68;
 
 /**
- * The lines of a text around a place, with a mark under it: what a compiler prints below an error. Long lines are cut
- * to what is near the place. Empty if the text has no such line, or is in another encoding.
+ * The lines of a text around a place, with a mark under it: what a compiler prints below an error.
+ * Long lines are cut to what is near the place. Empty if the text has no such line, or is in another
+ * encoding.
  */
 export function codeFrame(lines: readonly string[], { line, column }: { line: number; column: number }): string {
   if (line < 1 || line > lines.length || /[\0\uFFFD]/.test(lines[line - 1]!)) return '';

@@ -80,7 +80,10 @@ function sitemaps(place: SitemapPlace, resources: readonly Resource[]): Map<stri
   return new Map([['/sitemap.xml', () => document('sitemapindex', list)], ...parts]);
 }
 
-/** The pages of the registry, each organization, each of its types, each published resource, and the documentation. */
+/**
+ * The pages of the registry, each organization, each of its types, each published resource, and the
+ * documentation.
+ */
 function entriesOf({ url, links, docs }: SitemapPlace, resources: readonly Resource[]): Entry[] {
   const changes = new Map<string, string | null>([[`${url}/`, null]]);
   function note(target: string, changedAt: string | null): void {
@@ -143,8 +146,9 @@ export function parseCatalogPath(path: string): { org: string; file: 'catalog.js
 }
 
 /**
- * Returns the discovery document at a path, or null. `resources`: all that the reader may read, in order. Depends on
- * nothing else, so that the server and the static build produce the same bytes.
+ * Returns the discovery document at a path, or null. `resources`: all that the reader may read, in
+ * order. Depends on nothing else, so that the
+ * server and the static build produce the same bytes.
  */
 export function discoveryDocument(
   place: Place,

@@ -62,7 +62,10 @@ export function canonicalOf(links: Links, resource: Resource, { label }: Version
   return links.to(resource, resource.latest === label ? {} : { label });
 }
 
-/** The replacement of a deprecated version: a label of the same resource, a coordinate, or an external URL. */
+/**
+ * The replacement of a deprecated version: a label of the same resource, a coordinate, or an
+ * external URL.
+ */
 export function replacementOf(links: Links, resource: Resource, { status }: Version): string | null {
   if (status.state !== 'deprecated' || status.replacement === undefined) return null;
   const named = findVersion(resource, status.replacement);

@@ -221,7 +221,9 @@ export interface Answered {
   body: Uint8Array;
 }
 
-/** The registry as an anonymous HTTP client sees it. The static build uses it to make every file. */
+/**
+ * The registry as an anonymous HTTP client sees it. The static build uses it to make every file.
+ */
 export interface Answers {
   ask(asked: PageRequest): Promise<Answered>;
   close(): Promise<void>;

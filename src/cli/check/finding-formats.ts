@@ -110,7 +110,8 @@ function formatMarkdown(findings: readonly Finding[]): string {
 const commands: Readonly<Record<Finding['level'], string>> = { error: 'error', warning: 'warning', note: 'notice' };
 
 /**
- * GitHub Actions workflow commands, one a line. Values are escaped, so that a document cannot inject another command.
+ * GitHub Actions workflow commands, one a line. Values are escaped, so that a document cannot
+ * inject another command.
  */
 function formatGithub(findings: readonly Finding[]): string {
   const data = (text: string) => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');

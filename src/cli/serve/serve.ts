@@ -106,7 +106,9 @@ function messageOf(error: unknown): string {
 
 /** What the command line asks for. */
 export interface ServeOptions {
-  /** Loads the configuration with the command line's additions. `edition` is that of `loadConfig`. */
+  /**
+   * Loads the configuration with the command line's additions. `edition` is that of `loadConfig`.
+   */
   configure(edition: string): Promise<Config>;
   file: string | null;
   repositories: readonly string[];
@@ -150,7 +152,8 @@ interface Place {
 }
 
 /**
- * Serves until stopped and returns null; with `--dev` also until the configuration changes, and returns the new one.
+ * Serves until stopped and returns null; with `--dev` also until the configuration changes, and
+ * returns the new one.
  */
 async function serveOnce(config: Config, asked: ServeOptions, place: Place): Promise<Config | null> {
   assertSecretKey({ config });
@@ -237,7 +240,9 @@ async function logIsolation({ config, isolation, log }: OpenRegistry): Promise<v
   log(kind === 'node' && config.sandbox !== 'node' ? 'warn' : 'info', 'sandbox', { kind, ...rest });
 }
 
-/** Throws `unreachable` for a folder that is not a repository, before it is recorded as followed. */
+/**
+ * Throws `unreachable` for a folder that is not a repository, before it is recorded as followed.
+ */
 async function assertRepository({ source }: OpenRegistry, folder: string): Promise<void> {
   await source.tip({ url: folder, ref: 'HEAD', credential: null }).catch((error: unknown) => {
     const around = isRegistryError(error, 'unreachable') ? repositoryAround(dirname(folder)) : null;

@@ -27,10 +27,11 @@ export function parseLarge(text: Uint8Array<ArrayBuffer>, limits: BodyLimits): P
 }
 
 /**
- * Makes a large JSON text small, so that parsing it does not block the event loop: a thread parses it and leaves out
- * long lists and texts and what is deeply nested. A small text is returned as it is, unparsed. `isForm`: the text is
- * the field `payload` of a form. Takes the bytes of a large text: they are gone afterwards. Throws `malformed` for a
- * text that is not JSON, and `too_large` for one of millions of values.
+ * Makes a large JSON text small, so that parsing it does not block the event loop: a thread parses
+ * it and leaves out long lists and texts and what is deeply nested. A small text is returned as it is,
+ * unparsed. `isForm`: the text is the field `payload` of a form.
+ * Takes the bytes of a large text: they are gone afterwards. Throws `malformed` for a text that is
+ * not JSON, and `too_large` for one of millions of values.
  */
 export async function outlineJson(text: Uint8Array<ArrayBuffer>, isForm: boolean): Promise<Uint8Array> {
   return text.length <= smallBytes ? text : inThread({ text, outline: isForm ? 'form' : 'json' });

@@ -47,8 +47,9 @@ export function parseBody(bytes: Uint8Array, limits: BodyLimits): ParsedBody {
 }
 
 /**
- * Parses JSON text strictly (RFC 8259). Throws `malformed`, with line and column, for a syntax error, a duplicate name,
- * a lone surrogate or nesting deeper than `depth`, and `too_large` for more than `nodes`.
+ * Parses JSON text strictly (RFC 8259). Throws `malformed`, with line and column, for a syntax
+ * error, a duplicate name, a lone surrogate or nesting deeper than `depth`, and `too_large` for
+ * more than `nodes`.
  */
 export function parseJson(text: string, limits: JsonLimits): unknown {
   checkJson(text, limits);

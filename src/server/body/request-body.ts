@@ -14,8 +14,9 @@ let last: Promise<void> = Promise.resolve();
 let waiting = 0;
 
 /**
- * Resolves in a turn of the event loop of its own. Large bodies are read one piece per turn, however many arrive at
- * once, and with a pause if it is more than one, so that small requests are answered in between.
+ * Resolves in a turn of the event loop of its own. Large bodies are read one piece per turn,
+ * however many arrive at once, and with a pause if it is more than one, so that small requests are
+ * answered in between.
  */
 function ownTurn(): Promise<void> {
   waiting++;
@@ -49,7 +50,10 @@ export interface BodyReading {
   look?: (piece: Buffer) => void;
 }
 
-/** Documents compress 10 to 50 times. After the first bytes, a body that compresses further than this is an attack. */
+/**
+ * Documents compress 10 to 50 times. After the first bytes, a body that compresses further than
+ * this is an attack.
+ */
 const maxInflation = 200;
 const freeBytes = 1024 * 1024;
 

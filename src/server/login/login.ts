@@ -31,9 +31,10 @@ export type LoginParts = Pick<
 > & { url: string };
 
 /**
- * Browser sign-in with OpenID Connect; null if it is not configured. The provider is first contacted when somebody
- * signs in. Throws `malformed` if the registry's URL or the issuer is neither https nor on this machine (browsers would
- * not keep the cookies, and anyone in between could read them), or a secret is missing or too short.
+ * Browser sign-in with OpenID Connect; null if it is not configured. The provider is first
+ * contacted when somebody signs in. Throws `malformed` if the registry's URL or the issuer is
+ * neither https nor on this machine (browsers would not keep the cookies, and anyone in between
+ * could read them), or a secret is missing or too short.
  */
 export function createLogin({ url, ...registry }: LoginParts): Login | null {
   const { login } = registry.config;
@@ -162,7 +163,10 @@ function searchOf({ originalUrl }: Request): string {
   return mark < 0 ? '' : originalUrl.slice(mark);
 }
 
-/** Redirects with a page: `form-action 'self'` on the page with the form forbids a redirect of it to another origin. */
+/**
+ * Redirects with a page: `form-action 'self'` on the page with the form forbids a redirect of it to
+ * another origin.
+ */
 function sendOnwards(response: Response, target: string): void {
   // The usual `sandbox` would prevent the refresh (HTML, shared declarative refresh steps).
   response.setHeader('Content-Security-Policy', "default-src 'none'; base-uri 'none'; frame-ancestors 'none'");

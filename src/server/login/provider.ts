@@ -41,9 +41,10 @@ const attempts = 2;
 const patience = 5;
 
 /**
- * An issuer's metadata (OpenID Connect Discovery 1.0), fetched when first needed, so that a registry can start while
- * its issuer is down. Rejects with `unavailable` if it could never be fetched; otherwise the last known metadata stays
- * in use. Signatures are always checked. Throws `malformed` if the issuer is neither https nor on this machine.
+ * An issuer's metadata (OpenID Connect Discovery 1.0), fetched when first needed, so that a
+ * registry can start while its issuer is down. Rejects with `unavailable` if it could never be
+ * fetched; otherwise the last known metadata stays in use. Signatures are always checked. Throws
+ * `malformed` if the issuer is neither https nor on this machine.
  */
 export function createDiscovery({ issuer, client, monotonic, log }: DiscoveryOptions): () => Promise<Configuration> {
   if (!isSecureUrl(issuer)) throw malformed(`The issuer ${issuer} must be an https URL.`);
@@ -227,7 +228,8 @@ export function createProvider(
       }
     },
     /**
-     * URL that ends the session at the provider (RP-Initiated Logout 1.0 §2); null if it has none or does not respond.
+     * URL that ends the session at the provider (RP-Initiated Logout 1.0 §2); null if it has none or
+     * does not respond.
      */
     async endSessionUrl(idToken: string | null): Promise<string | null> {
       try {

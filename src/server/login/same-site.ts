@@ -5,8 +5,9 @@ import { forbidden } from '../../model/errors.ts';
 import { type SignedIn, basePathOf, belowBase } from '../server-context.ts';
 
 /**
- * Whether another site may have caused the request: `Sec-Fetch-Site` is neither `same-origin` nor `none` (Fetch
- * Metadata §2.3), or, in browsers that do not send it, `Origin` is not the registry's own.
+ * Whether another site may have caused the request: `Sec-Fetch-Site` is neither `same-origin` nor
+ * `none` (Fetch Metadata §2.3), or, in browsers that do not send it, `Origin` is not the registry's
+ * own.
  */
 export function isCrossSite({ headers }: Pick<IncomingMessage, 'headers'>, url: string): boolean {
   const site = headers['sec-fetch-site'];
@@ -90,7 +91,10 @@ export function pageReturningTo(page: '/login' | '/account', returnTo: string, u
   return `${basePathOf(url)}${page}${query}`;
 }
 
-/** Whether a host name is this machine: `localhost` and names below it (RFC 6761 §6.3), 127.0.0.0/8, `[::1]`. */
+/**
+ * Whether a host name is this machine: `localhost` and names below it (RFC 6761 §6.3), 127.0.0.0/8,
+ * `[::1]`.
+ */
 function isLoopback(hostname: string): boolean {
   return /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 }

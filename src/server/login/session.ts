@@ -50,7 +50,10 @@ function readCookies({ headers }: Pick<IncomingMessage, 'headers'>): Map<string,
   return cookies;
 }
 
-/** Every cookie: only for this host, only over a secure connection, not for scripts, not with cross-site requests. */
+/**
+ * Every cookie: only for this host, only over a secure connection, not for scripts, not with
+ * cross-site requests.
+ */
 export const cookieOptions = { secure: true, httpOnly: true, sameSite: 'lax', path: '/' } satisfies CookieOptions;
 
 /** What every session has, as stored in its cookie. */
@@ -169,7 +172,8 @@ export function createPendingSignIns(registry: Pick<Registry, 'now' | 'expiryTim
       response.cookie(cookieNameOf(pending.state), text, { ...cookieOptions, maxAge: lifetime * 1000 });
     },
     /**
-     * Takes out the one with this state, so that it can be used once; null if this browser has none or it is too old.
+     * Takes out the one with this state, so that it can be used once; null if this browser has none
+     * or it is too old.
      */
     take(request: Request, response: Response, state: string): Pending | null {
       const name = cookieNameOf(state);

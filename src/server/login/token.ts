@@ -16,14 +16,18 @@ import { askIssuer, createDiscovery, issuerNotAnswering } from './provider.ts';
 import type { CiJob } from '../../model/access.ts';
 
 /**
- * `POST /v1/token`: exchanges a CI job's OpenID Connect token for a key with a lifetime of 15 minutes. Throws
- * `malformed` if it is not a token, and `unavailable` while the issuer does not respond. For an invalid token, one for
- * another audience, one used before, or a job without an entry in the configuration, it always throws the same
- * `unauthenticated`; only the log has the reason.
+ * `POST /v1/token`: exchanges a CI job's OpenID Connect token for a key with a lifetime of 15
+ * minutes. Throws `malformed` if it is not a token, and `unavailable` while the issuer does not
+ * respond. For an invalid token, one for another audience, one used before, or a job without an
+ * entry in the configuration, it always throws the same `unauthenticated`; only the log has the
+ * reason.
  */
 export type TokenExchange = (token: string, origin: string | null) => Promise<{ key: Key; text: string }>;
 
-/** Public-key algorithms only. With a shared secret (`HS256`) or `none`, others than the issuer could sign. */
+/**
+ * Public-key algorithms only. With a shared secret (`HS256`) or `none`, others than the issuer
+ * could sign.
+ */
 const algorithms = [
   'RS256',
   'RS384',
@@ -45,7 +49,10 @@ const longest = 16 * 1024;
 const leeway = 60;
 const oldest = 3600;
 
-/** Creates the exchange for the configured publishers. Fetches an issuer's keys when its first token arrives. */
+/**
+ * Creates the exchange for the configured publishers. Fetches an issuer's keys when its first token
+ * arrives.
+ */
 export function createTokenExchange(registry: Registry, url: string): TokenExchange {
   const publishers = registry.config.trustedPublishing;
   const issuers = new Map(
@@ -137,8 +144,9 @@ type HostClaims = Omit<
 >;
 
 /**
- * Reads the claims of a verified token as written by GitHub Actions, Forgejo and Gitea (`repository`) or GitLab
- * (`project_path`). Null unless they have one repository, a subject and an id.
+ * Reads the claims of a verified token as written by GitHub Actions, Forgejo and Gitea
+ * (`repository`) or GitLab (`project_path`). Null unless they have one repository, a subject and an
+ * id.
  */
 export function readJob(claims: Claims): CiJob | null {
   const { aud, exp } = claims;
@@ -200,7 +208,10 @@ function readGitLab(claims: Claims, issuer: string, repository: string): HostCla
   };
 }
 
-/** GitHub's refs are complete, with their type in another claim. If the two disagree, the ref is ignored. */
+/**
+ * GitHub's refs are complete, with their type in another claim. If the two disagree, the ref is
+ * ignored.
+ */
 function gitHubRef(ref: string | null, type: unknown): string | null {
   if (ref === null || !ref.startsWith('refs/')) return null;
   const isOther = (prefix: string, kind: string) => ref.startsWith(prefix) && type !== undefined && type !== kind;

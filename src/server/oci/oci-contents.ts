@@ -145,8 +145,9 @@ export function createContentsIndex(registry: Registry) {
   return {
     of,
     /**
-     * The version that has a blob with this digest, or whose report's manifest has it. Null if none has; a damaged
-     * version has none. Rejects with `rate_limited` when too many searches of the resource are waiting.
+     * The version that has a blob with this digest, or whose report's manifest has it. Null if none
+     * has; a damaged version has none. Rejects with `rate_limited` when too many searches of the
+     * resource are waiting.
      */
     async holding(granted: Granted, digest: Digest): Promise<Contents | null> {
       const version = await contentsFor(granted, digest);

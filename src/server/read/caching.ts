@@ -11,8 +11,9 @@ export type Lifetime = 'pinned' | 'latest';
 /**
  * Caching headers and the headers of every response (design §8).
  *
- * A public response is the same for everyone, so it does not vary by credential, and `public` lets a shared cache keep
- * it even if the request had a credential (RFC 9111 §3.5). No cache keeps a private one.
+ * A public response is the same for everyone, so it does not vary by credential, and `public` lets
+ * a shared cache keep it even if the request had a credential (RFC 9111 §3.5). No cache keeps a
+ * private one.
  */
 export function sharing(
   config: Pick<Config, 'cache'>,
@@ -90,8 +91,9 @@ export interface ByteRange {
 }
 
 /**
- * The range that a GET asks for (RFC 9110 §14.2). Null to send everything: for no range, another unit, several ranges,
- * an invalid one, or an `If-Range` that does not match. `unsatisfiable` if it starts after the end.
+ * The range that a GET asks for (RFC 9110 §14.2). Null to send everything: for no range, another
+ * unit, several ranges, an invalid one, or an `If-Range` that does not match. `unsatisfiable` if it
+ * starts after the end.
  */
 export function chooseRange(
   { range, 'if-range': ifRange }: IncomingHttpHeaders,

@@ -58,7 +58,8 @@ function byType<T>(make: (type: ResourceType) => T): Record<ResourceType, T> {
 const chosenByAccept = byType((type) => memoize((accept) => preferred(accept, offers[type])));
 
 /**
- * The offer that an `Accept` header prefers (RFC 9110 §12.5.1); null if it accepts none. Without the header: the first.
+ * The offer that an `Accept` header prefers (RFC 9110 §12.5.1); null if it accepts none. Without
+ * the header: the first.
  */
 export function chooseOffer(type: ResourceType, accept: string | undefined): Offer | null {
   return accept === undefined ? offers[type][0]! : chosenByAccept[type](accept);

@@ -167,7 +167,10 @@ async function sendView(read: ReadRequest, granted: Granted, address: ResourceAd
     : send.document(read, selected.granted, address);
 }
 
-/** Redirects a range to the version that it means now. 307 keeps the method; caches keep it as briefly as `latest`. */
+/**
+ * Redirects a range to the version that it means now. 307 keeps the method; caches keep it as
+ * briefly as `latest`.
+ */
 function redirect(read: ReadRequest, granted: GrantedVersion, { view, format, part }: ResourceAddress): void {
   const { resource, version } = granted;
   const at = { label: version.label, view, format, ...(part !== undefined && { part }) };
@@ -210,9 +213,10 @@ function patternOf(address: Address | null): string {
 }
 
 /**
- * Sends what changed between two versions: `?from=` (default: the predecessor of the other) and `?to=` (default:
- * latest), written as after the `@` of a URL. `pinned`: the version in the path, which takes the place of `to`. As
- * JSON, as a page, or as Markdown. Without an earlier version, `from` and `verdict` are null.
+ * Sends what changed between two versions: `?from=` (default: the predecessor of the other) and
+ * `?to=` (default: latest), written as after the `@` of a URL. `pinned`: the version in the path, which
+ * takes the place of `to`. As JSON, as a page, or as Markdown. Without an earlier version, `from` and
+ * `verdict` are null.
  */
 async function sendDiff(
   read: ReadRequest,
@@ -264,7 +268,10 @@ function formOf(view: AddressView, format: string | null, accept: string | undef
   throw notAcceptable(`A comparison is available as ${Object.keys(forms).join(', ')}.`, { extra });
 }
 
-/** The version in a parameter; null if the parameter is absent. Throws `malformed`, `not_found` or `gone`. */
+/**
+ * The version in a parameter; null if the parameter is absent. Throws `malformed`, `not_found` or
+ * `gone`.
+ */
 function versionFor(granted: Granted, query: URLSearchParams, name: 'from' | 'to'): GrantedVersion | null {
   // An unencoded plus sign arrives as a space, which no label contains.
   const [text, ...more] = query.getAll(name);

@@ -124,7 +124,10 @@ export interface PreparedDocument extends Sent {
   full: string[];
 }
 
-/** Prepares a response from its headers: `common` ones (also sent with 304) and those of the `content`. */
+/**
+ * Prepares a response from its headers: `common` ones (also sent with 304) and those of the
+ * `content`.
+ */
 export function prepare(
   { etag, size, ranges }: Pick<PreparedDocument, 'etag' | 'size' | 'ranges'>,
   { common, content }: { common: Fields; content: Fields },
@@ -136,8 +139,9 @@ export function prepare(
 }
 
 /**
- * Answers a GET or HEAD with 200, 206 or 304 according to its conditions and range. Rejects with `precondition_failed`,
- * with `range_not_satisfiable` or as `open` does; nothing was sent then. Calls `open` only if bytes are sent.
+ * Answers a GET or HEAD with 200, 206 or 304 according to its conditions and range. Rejects with
+ * `precondition_failed`, with `range_not_satisfiable` or as `open` does; nothing was sent then.
+ * Calls `open` only if bytes are sent.
  */
 export async function sendPrepared(
   request: IncomingMessage,

@@ -80,7 +80,10 @@ export async function sendReport(read: ReadRequest, granted: GrantedVersion, lif
   await sendVersionView(read, granted, lifetime, shown, sharingOf(registry.config, seen, lifetime, by));
 }
 
-/** Sends where a version came from and how it was made: enough to rebuild and compare it. To people as a page. */
+/**
+ * Sends where a version came from and how it was made: enough to rebuild and compare it. To people
+ * as a page.
+ */
 export async function sendProvenance(read: ReadRequest, granted: GrantedVersion, lifetime: Lifetime): Promise<void> {
   const { registry, site } = read.context;
   if (wantsPage(read)) return sendRecordPage(read, granted, await provenancePage(site, granted));

@@ -40,7 +40,10 @@ export interface DescribedOperation {
   body: { pointer: string; required: boolean; /** Whether the body is a file and not JSON. */ isBytes: boolean } | null;
 }
 
-/** The management API's OpenAPI document. Requests are validated against it, and `/v1/openapi.json` serves it. */
+/**
+ * The management API's OpenAPI document. Requests are validated against it, and `/v1/openapi.json`
+ * serves it.
+ */
 export interface Description {
   document: DescribedSchema;
   operations: DescribedOperation[];
@@ -177,7 +180,8 @@ export function allowedMethods({ operations }: PathRoute): string {
 }
 
 /**
- * The message for an unknown path, with the nearest route if one is similar. Only for clients that may know the routes.
+ * The message for an unknown path, with the nearest route if one is similar. Only for clients that
+ * may know the routes.
  */
 export function noRoute(routes: readonly PathRoute[], path: string): string {
   const shown = path.slice(0, 200);
@@ -197,7 +201,10 @@ const besideDocumentBytes = 8 * 1024 * 1024;
 /** Most values and names in such a body. */
 const plainBodyNodes = 50_000;
 
-/** Largest body with a document, in bytes. The document may be a JSON string, whose escapes can double its size. */
+/**
+ * Largest body with a document, in bytes. The document may be a JSON string, whose escapes can
+ * double its size.
+ */
 export function documentBodyBytes({ limits }: Pick<Config, 'limits'>): number {
   return 2 * limits.fileBytes + 65_536;
 }
@@ -208,7 +215,8 @@ export function takesDocument({ id }: DescribedOperation): boolean {
 }
 
 /**
- * Limits of the operation's body. A document may be as deep as the configuration allows, inside the object around it.
+ * Limits of the operation's body. A document may be as deep as the configuration allows, inside the
+ * object around it.
  */
 export function bodyLimits(config: Config, operation: DescribedOperation): BodyLimits {
   const plain = { depth: 20, nodes: plainBodyNodes };

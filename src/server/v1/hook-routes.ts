@@ -14,7 +14,8 @@ import type { Answer } from './call.ts';
 const maxBytes = 25 * 1024 * 1024;
 
 /**
- * Above this size only a few bodies are in memory at once, and client addresses take turns. Most payloads are smaller.
+ * Above this size only a few bodies are in memory at once, and client addresses take turns. Most
+ * payloads are smaller.
  */
 const largeBytes = 1024 * 1024;
 const largeAtOnce = 4;

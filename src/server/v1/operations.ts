@@ -49,7 +49,10 @@ export function createOperations(context: Omit<ServerContext, 'v1'>) {
     return body;
   }
 
-  /** Performs an operation. Checks parameters, then access, then the body. Throws what `/v1` answers as a problem. */
+  /**
+   * Performs an operation. Checks parameters, then access, then the body. Throws what `/v1` answers
+   * as a problem.
+   */
   async function perform(operation: DescribedOperation, asker: Asker, asked: Asked): Promise<Answer> {
     const { principal, org, address } = asker;
     // An invalid name cannot exist.

@@ -16,7 +16,8 @@ function nameIn({ org, type, path }: Call): Name {
 }
 
 /**
- * The call about the resource or site in its path. Throws `not_found` if it does not exist or the key may not read it.
+ * The call about the resource or site in its path. Throws `not_found` if it does not exist or the
+ * key may not read it.
  */
 export async function findForCall(call: Call, find = findReadable<Name>): Promise<CallAbout<Name>> {
   const coordinate = nameIn(call);
@@ -81,8 +82,9 @@ export async function requireToMove(
 }
 
 /**
- * Throws `forbidden` if the asker has `resources` that do not cover the ruleset. Such a key must not attach a weaker
- * ruleset than the present one. The error does not reveal whether the ruleset exists.
+ * Throws `forbidden` if the asker has `resources` that do not cover the ruleset. Such a key must not
+ * attach a weaker ruleset than the present one. The error does not reveal whether the ruleset
+ * exists.
  */
 export function requireAttachable({ principal, org: own }: Call, ruleset: string | null | undefined): void {
   if (!ruleset || isAllowed(principal, 'admin', { org: own })) return;
@@ -99,7 +101,10 @@ export function requireOrganizationScope({ principal, org }: Call, scope: Scope)
   throw lacksScope(scope, isPart ? ' for the whole organization, not for some of its resources' : '');
 }
 
-/** Throws `forbidden` unless the asker has the scope for its organization, or for the part in its `resources`. */
+/**
+ * Throws `forbidden` unless the asker has the scope for its organization, or for the part in its
+ * `resources`.
+ */
 export function requireScopeForPart({ principal, org }: Call, scope: Scope): void {
   if (partOf(principal, org, scope)?.length === 0) throw lacksScope(scope, '');
 }

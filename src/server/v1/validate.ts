@@ -76,13 +76,17 @@ interface Fault {
 /** Access to the branches of `oneOf` and `anyOf`. */
 interface Alternatives {
   document: DescribedSchema;
-  /** Validates the value against one branch: the one at `index` in the `oneOf` or `anyOf` of this schema. */
+  /**
+   * Validates the value against one branch: the one at `index` in the `oneOf` or `anyOf` of this
+   * schema.
+   */
   validate(parent: DescribedSchema, keyword: string, index: number, value: unknown): readonly ErrorObject[];
 }
 
 /**
- * Explains the errors of ajv (with `verbose`). Of `oneOf` and `anyOf` it explains only the branch that the client
- * meant: the one with the value's type and fixed members (`state: deprecated`). `base`: the pointer of the value.
+ * Explains the errors of ajv (with `verbose`). Of `oneOf` and `anyOf` it explains only the branch
+ * that the client meant: the one with the value's type and fixed members (`state: deprecated`).
+ * `base`: the pointer of the value.
  */
 function explainErrors(errors: readonly ErrorObject[], alternatives: Alternatives, base = ''): Fault[] {
   const faults: Fault[] = [];
@@ -133,7 +137,10 @@ function tagsOf({ properties = {} }: DescribedSchema): [string, unknown[]][] {
   );
 }
 
-/** Explains the member that distinguishes the branches; null if there is none, or no value of it would be valid. */
+/**
+ * Explains the member that distinguishes the branches; null if there is none, or no value of it
+ * would be valid.
+ */
 function explainTag(branches: readonly DescribedSchema[], value: unknown, pointer: string): Fault | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
   const [first, ...others] = branches.map(tagsOf);
@@ -304,7 +311,10 @@ function pointersIn(document: DescribedSchema): Map<DescribedSchema, string> {
   return pointers;
 }
 
-/** Converts a parameter to its schema's type; returns the text if that is impossible. `?name` alone means true. */
+/**
+ * Converts a parameter to its schema's type; returns the text if that is impossible. `?name` alone
+ * means true.
+ */
 function readText(type: unknown, text: string): unknown {
   if (type === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text);
   if (type === 'boolean' && ['', 'true', 'false'].includes(text)) return text !== 'false';

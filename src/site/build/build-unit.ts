@@ -90,7 +90,10 @@ async function shardItems(making: Making, item: Item): Promise<Item[]> {
   return paths.map(shardItem);
 }
 
-/** Builds one file. Null if the registry does not have this coding. Returns `former` itself if that was kept. */
+/**
+ * Builds one file. Null if the registry does not have this coding. Returns `former` itself if that
+ * was kept.
+ */
 async function makeFile(
   making: Making,
   item: Item,
@@ -141,7 +144,9 @@ async function makePages(making: Making, item: Item): Promise<BuiltFile[]> {
   }
 }
 
-/** Sends a request, and retries while the registry is not ready. Throws for an unexpected status. */
+/**
+ * Sends a request, and retries while the registry is not ready. Throws for an unexpected status.
+ */
 async function ask({ answers, signal }: Making, asked: PageRequest, { status = 200 }: Item): Promise<Answered> {
   for (let waited = 0; ; waited += 1) {
     signal.throwIfAborted();

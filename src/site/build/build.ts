@@ -63,9 +63,10 @@ export interface Built {
 const attempts = 3;
 
 /**
- * Writes everything public as files, each as the server sends it, with rules for web servers. All or nothing: the
- * folder keeps the previous build until the new one is complete. Rejects with `conflict` if the folder contains
- * anything else, and with `unavailable` if it cannot be written or the registry does not respond.
+ * Writes everything public as files, each as the server sends it, with rules for web servers. All
+ * or nothing: the folder keeps the previous build until the new one is complete. Rejects with
+ * `conflict` if the folder contains anything else, and with `unavailable` if it cannot be written
+ * or the registry does not respond.
  */
 export async function buildSite(registry: Registry, options: BuildOptions): Promise<Built> {
   for (let attempt = 1; attempt <= attempts; attempt++) {
@@ -188,7 +189,8 @@ async function write(
 }
 
 /**
- * Collects the header fields for documents at latest, for redirects of ranges and of sites, and for CORS preflights.
+ * Collects the header fields for documents at latest, for redirects of ranges and of sites, and for
+ * CORS preflights.
  */
 async function askLatest({ resources, sites }: PublicSnapshot, { answers, headers }: Making): Promise<void> {
   if (sites[0] !== undefined && !headers['moved']) {

@@ -94,7 +94,8 @@ function ofVersion({ headers, policy, pagePolicy, digests }: VersionRules): obje
 }
 
 /**
- * How a host without rules differs from the registry, a sentence each. `content/docs/static-build.md` lists the same.
+ * How a host without rules differs from the registry, a sentence each.
+ * `content/docs/static-build.md` lists the same.
  */
 export const plainHostLimits: readonly string[] = [
   'It ignores `Accept`: a URL without an ending is the page, and documents are at `.json` and `.yaml`.',

@@ -214,7 +214,10 @@ const some = '(?:;(?!\\s*q=0(?:\\.0*)?\\s*(?:,|$))[^,]*)?(?:,|$)';
 /** Parameters other than the weight, which are ignored. */
 const parameter = '\\s*(?:;(?!\\s*q\\s*=)(?:[^,;"]|"[^"]*")*)*';
 
-/** The media type for an `Accept` value: one of these, `text/html`, or none. For a wildcard, the first of these. */
+/**
+ * The media type for an `Accept` value: one of these, `text/html`, or none. For a wildcard, the
+ * first of these.
+ */
 function acceptMap(variable: string, mediaTypes: readonly string[]): string {
   const all = ['text/html', ...mediaTypes];
   const names = `(?:${all.map(exactly).join('|')})`;
@@ -230,7 +233,10 @@ function acceptMap(variable: string, mediaTypes: readonly string[]): string {
   return map('$http_accept', variable, [['', mediaTypes[0]!], ['*/*', mediaTypes[0]!], ...rows]);
 }
 
-/** A row of a map: the source (`~` marks an expression) and its value, in which `$name` is a variable. */
+/**
+ * A row of a map: the source (`~` marks an expression) and its value, in which `$name` is a
+ * variable.
+ */
 type Row = readonly [string, string];
 
 /** A `map` block. The default value is empty. */

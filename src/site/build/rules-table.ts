@@ -53,7 +53,10 @@ export interface ResourceRules {
   gone: string[];
 }
 
-/** Everything that a web server must know. The rules of each web server are generated from this alone. */
+/**
+ * Everything that a web server must know. The rules of each web server are generated from this
+ * alone.
+ */
 export interface RulesTable extends Pick<RuleFile, 'problems' | 'headers' | 'codings' | 'moved'> {
   /** Base path without a trailing slash. */
   base: string;
@@ -119,13 +122,17 @@ function ownHeaders(site: Site, resource: Resource, version: Version): Fields {
   };
 }
 
-/** The most consecutive minor and patch numbers from zero. Beyond them, ranges start only at published versions. */
+/**
+ * The most consecutive minor and patch numbers from zero. Beyond them, ranges start only at
+ * published versions.
+ */
 const counted = 100;
 
 /**
- * The ranges that start at or below a published number (`1`, `1.4`, `^1`, `^1.0`, `~1.4.2`, …), each with the label
- * that it resolves to: every minor up to the highest of its major, every patch up to the highest of its minor. Others
- * resolve to nothing or start between two versions, as `^1.3.7` does without a version 1.3.
+ * The ranges that start at or below a published number (`1`, `1.4`, `^1`, `^1.0`, `~1.4.2`, …),
+ * each with the label that it resolves to: every minor up to the highest of its major, every patch
+ * up to the highest of its minor. Others resolve to nothing or start between two versions, as
+ * `^1.3.7` does without a version 1.3.
  */
 export function rangesOf(resource: Pick<Resource, 'versions'>): Map<string, string> {
   const values = new Map<string, string>();

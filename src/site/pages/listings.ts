@@ -20,7 +20,10 @@ import { mayReadFindingsOf } from '../../registry/gate/show-report.ts';
 import type { GrantedVersion } from '../../registry/read.ts';
 import { listDependants } from '../../registry/graph/dependants.ts';
 
-/** The most resources listed per organization on the home page and per type on its page. Others are only counted. */
+/**
+ * The most resources listed per organization on the home page and per type on its page. Others are
+ * only counted.
+ */
 const shown = { home: 5, listing: 2000, changes: 12 };
 
 /** The most organizations whose rows are not folded on the home page: with more it has over two screens. */

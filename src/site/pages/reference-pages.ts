@@ -112,8 +112,9 @@ export interface EmbedOptions {
 }
 
 /**
- * The reference of a version for a frame: without the registry's header, navigation and search. Of a long document the
- * overview, whose links lead to the registry. Throws `not_found` if there is no such operation.
+ * The reference of a version for a frame: without the registry's header, navigation and search. Of a
+ * long document the overview, whose links lead to the registry. Throws `not_found` if there is no
+ * such operation.
  */
 export async function embedPage(
   site: Site,

@@ -35,10 +35,15 @@ import { readJson } from '../../registry/stored.ts';
 import { mayRead } from '../../registry/readable.ts';
 import { docPath } from '../docs/docs.ts';
 
-/** The number of versions that the list shows folded and unfolded. The others are at `…/versions`. */
+/**
+ * The number of versions that the list shows folded and unfolded. The others are at `…/versions`.
+ */
 const versionsShown = { first: 6, all: 500 };
 
-/** A page or its Markdown. `isWhole`: false if a part could not be rendered, for example because a sandbox died. */
+/**
+ * A page or its Markdown. `isWhole`: false if a part could not be rendered, for example because a
+ * sandbox died.
+ */
 export interface ResourcePage {
   text: string;
   isWhole: boolean;
@@ -207,7 +212,10 @@ function bannerOf(site: Site, resource: Resource, version: Version): object | nu
   };
 }
 
-/** The versions of a resource for its pages, newest first. `current`: the version that the page shows. */
+/**
+ * The versions of a resource for its pages, newest first. `current`: the version that the page
+ * shows.
+ */
 export function versionsOf(site: Site, resource: Resource, current: Version | null): object {
   const all = resource.versions
     .toReversed()
@@ -337,7 +345,10 @@ interface Why {
   commit?: string | null;
 }
 
-/** Explains why a resource has no version: the result of its last sync, or that it has no connection. */
+/**
+ * Explains why a resource has no version: the result of its last sync, or that it has no
+ * connection.
+ */
 async function whyNothing({ registry }: Site, resource: Resource): Promise<Why> {
   const { connection } = resource;
   if (connection === null)

@@ -14,7 +14,9 @@ export interface Searched extends Required<SearchRequest>, Omit<SearchResults, '
   docs?: readonly FoundDoc[] | null;
 }
 
-/** The search page, with results if there is a query. On a static host its script does the search. */
+/**
+ * The search page, with results if there is a query. On a static host its script does the search.
+ */
 export function searchPage(
   site: Site,
   { text, type, org, uses, usedBy, items, next, complete, instead, docs = null }: Searched,
