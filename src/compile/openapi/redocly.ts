@@ -128,7 +128,6 @@ export function createTree({ files }: Pick<KindInput, 'files'>, reads: 'value' |
     }
   }
 
-  /** The number of files that were returned. */
   const served = (): number => documents.size;
   const resolver: BaseResolver = new TreeResolver();
   return { resolver, documentOf, origins, used, served, uncover };

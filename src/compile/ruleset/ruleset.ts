@@ -66,7 +66,6 @@ const validators = rowsOf('rulesets', (kind) => readValidator(forms[kind].schema
 /** Real rulesets have some ten. Each that is unknown becomes a problem. */
 const maxMembers = 2000;
 
-/** The most entries of `extends`. */
 const maxBases = 200;
 
 /**
@@ -192,9 +191,7 @@ function asExtended(problem: Problem, base = ''): Problem {
   };
 }
 
-/**
- * Reports references to other files: a published ruleset is one document, and no linter follows them.
- */
+/** Reports references to other files: a published ruleset is one document, and no linter follows them. */
 function findReferences(entry: ParsedFile, { passesOver }: RulesetForm): Problem[] {
   const problems: Problem[] = [];
   eachNode(entry.value, ({ $ref: reference }, way) => {

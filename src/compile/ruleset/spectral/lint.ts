@@ -250,7 +250,6 @@ function isLongText(value: unknown): boolean {
   return typeof value === 'string' && value.length > 1000;
 }
 
-/** What a message can mention. */
 interface MessageValues {
   property: string | number;
   error: string;
