@@ -84,7 +84,6 @@ export function createWalk(before: Side, after: Side, rules: ChangeRules, told?:
     later(run: (mayDo: MayDo) => void): void {
       last.push(run);
     },
-    /** Finds the changes of all pairs. */
     finish(): void {
       for (let at = 0; at < queue.length; at++) queue[at]!();
       while (last.length > 0) {

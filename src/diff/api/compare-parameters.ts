@@ -43,7 +43,6 @@ export function compareParameters(walk: Walk, unit: Unit, [old, current]: Both<O
   );
 }
 
-/** What has parameters or headers. */
 interface Having {
   place: Place;
   all: ReadonlyMap<string, Parameter>;

@@ -179,7 +179,6 @@ function isRelated(one: string, other: string): boolean {
   return short.startsWith('/') && !short.startsWith('//') && long.includes('//') && long.endsWith(short);
 }
 
-/** Compares what people read about servers that are written in the same way. */
 function compareTexts(walk: Walk, unit: Unit, old: Place, current: Place): void {
   const others = new Map(itemsOf(walk.after, current).map((one) => [textAt(walk.after, one, 'url'), one]));
   for (const before of itemsOf(walk.before, old)) {

@@ -40,7 +40,6 @@ import { isObject } from '../../model/json.ts';
 import { judgeSunset } from '../sunset.ts';
 import { isText, keywordOf, keywordsCompared } from './keywords.ts';
 
-/** Compares limits of numbers, texts, lists and objects, formats and patterns. */
 function compareLimits(pair: Pair): void {
   for (const keyword of limits) if (haveType(pair, keywordOf(keyword).restricts!)) compareLimit(pair, keyword);
   if (haveType(pair, 'number')) compareMultiples(pair);
@@ -141,10 +140,7 @@ function compareUnique(pair: Pair): void {
   else report(pair, 'widens', 'unique-items-unset', 'allows equal items', details);
 }
 
-/**
- * Compares two schemas, below a unit. A pair of schemas is compared once for each direction,
- * wherever it is used.
- */
+/** Compares two schemas, below a unit. A pair of schemas is compared once for each direction, wherever it is used. */
 export function compareSchemas(walk: Walk, parent: Unit, direction: Direction, before: Schema, after: Schema): void {
   compareBelow({ ...alone, walk, unit: parent, direction }, before, after);
 }
@@ -282,7 +278,6 @@ function compareReferences(pair: Pair): void {
   report(pair, 'unknown', 'reference-changed', says, { before: old || null, after: current || null });
 }
 
-/** Compares the schemas of a list's items: the first ones one by one, then the others. */
 function compareArrays(pair: Pair, below: Below): void {
   const { before, after } = pair;
   const length = Math.max(before.items.first.length, after.items.first.length);

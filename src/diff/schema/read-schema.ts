@@ -53,7 +53,6 @@ export interface SchemaView {
   items: { first: readonly Schema[]; rest: Schema; isClosed: boolean; pointer: string };
   /** Its unions of several branches. */
   unions: Union[];
-  /** All members that it has. */
   keywords: ReadonlySet<string>;
   /** The first value of a keyword, and where. */
   first(keyword: string): Located<unknown> | null;
