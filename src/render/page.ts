@@ -23,7 +23,6 @@ export interface Page {
   anchors: {
     /** `''` is the root of a JSON Schema. */
     schemas: ReadonlyMap<string, string>;
-    /** Security schemes. */
     security: ReadonlyMap<string, string>;
   };
 }
@@ -50,7 +49,6 @@ export function createLong<T>(lengthOf: (part: T) => number, budget = pageBudget
       parts.push(part);
       length += lengthOf(part);
     },
-    /** The parts that were added. */
     parts: parts as readonly T[],
     /** Whether anything was shortened or left out. */
     isCut: () => isCut,

@@ -112,7 +112,6 @@ export interface Body {
   description: string;
   isRequired: boolean;
   media: Media[];
-  /** The body as written. */
   from: JsonObject;
 }
 
@@ -122,14 +121,12 @@ export interface Response {
   headers: Parameter[];
   media: Media[];
   links: { name: string; target: string; description: string }[];
-  /** The response as written. */
   from: JsonObject;
 }
 
 export interface Callback {
   name: string;
   operations: ApiOperation[];
-  /** The callback as written. */
   from: JsonObject;
 }
 
@@ -157,10 +154,7 @@ const maxCallbacks = 20;
 // The same object for all operations without a list, since results are remembered by object.
 const none: unknown[] = [];
 
-/**
- * Reads an operation. Resolves references to parameters, bodies, responses and examples, but not to
- * schemas.
- */
+/** Reads an operation. Resolves references to parameters, bodies, responses and examples, but not to schemas. */
 export function viewOperation(document: JsonObject, { item, value }: ApiOperation): OperationView {
   const { all, parameters } = parametersOf(document, item['parameters'], value['parameters']);
   const isOld = typeof document['swagger'] === 'string';
