@@ -20,7 +20,6 @@ export interface NavigationEntry {
   items: NavigationEntry[];
 }
 
-/** The navigation of a deployment, prepared for its pages. */
 interface Navigation {
   entries: NavigationEntry[];
   /** The pages in order, each once. */

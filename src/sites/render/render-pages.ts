@@ -177,7 +177,6 @@ function sectionsOf(tokens: Tokens): PageContent['sections'] {
   return sections.filter(({ id, text }) => id !== '' || text !== '');
 }
 
-/** What a page says about itself. */
 interface FrontMatter {
   title: string | null;
   description: string;

@@ -203,7 +203,6 @@ function addRules(markdown: MarkdownIt): void {
   };
 }
 
-/** A piece of a code group. */
 interface CodeTab {
   group: string;
   title: string;
