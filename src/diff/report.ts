@@ -1,5 +1,6 @@
 import type { Direction, Verdict } from '../model/comparison.ts';
 import { unescapeKey } from '../model/pointer.ts';
+import { asTitle } from '../model/states.ts';
 import { objectOf } from '../render/json-value.ts';
 import { keywordOf, keywordsCompared } from './schema/keywords.ts';
 import { listedIn, type Schema } from './schema/schema-parts.ts';
@@ -221,7 +222,7 @@ const longestQuote = 80;
 /** Adds a change, with its texts shortened. */
 export function addFact(unit: Unit, fact: Fact): void {
   const [before, after] = cutBoth(fact.before, fact.after, longestValue);
-  unit.facts.push({ ...fact, message: capitalize(cut(fact.message, longestMessage)), before, after });
+  unit.facts.push({ ...fact, message: asTitle(cut(fact.message, longestMessage)), before, after });
 }
 
 /** The end of a sentence about a text for people that changed. Null: absent. */
@@ -250,10 +251,6 @@ function cutBoth(before: string | null, after: string | null, max: number): [str
 
 function cut(text: string, max: number): string {
   return text.length > max ? `${text.slice(0, max - 1)}…` : text;
-}
-
-function capitalize(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
 /**

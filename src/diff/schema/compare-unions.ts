@@ -238,7 +238,7 @@ function reportBranches(
   for (const covered of [true, false]) {
     const some = changed.filter((one) => isCovered(one) === covered);
     if (some.length === 0) continue;
-    const names = namesOf(walk[side], some);
+    const names = some.map((branch) => quote(nameOfBranch(walk[side], branch))).join(', ');
     const isUnknown = isUnclear && (!isGone || covered || direction === 'response');
     const areValues = hasOnlyValues(walk.before, old) && hasOnlyValues(walk.after, current);
     const [judgement, code, says]: [Judgement, string, string] = isGone
@@ -277,10 +277,6 @@ function reportKind(pair: Pair, old: Alternatives, current: Alternatives): void 
     after: current.kind,
     at: { before: old.pointer, after: current.pointer },
   });
-}
-
-function namesOf(side: Side, branches: readonly Branch[]): string {
-  return branches.map((branch) => quote(nameOfBranch(side, branch))).join(', ');
 }
 
 function codeOf({ kind }: Alternatives): string {

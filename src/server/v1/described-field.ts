@@ -1,4 +1,5 @@
 import { parseJson } from '../../model/json.ts';
+import { asTitle } from '../../model/states.ts';
 import {
   ownDescription,
   resolveInDescription,
@@ -213,6 +214,5 @@ function initialOf(value: unknown): string {
 
 /** `/status/reason`: Reason. */
 function labelFrom(name: string): string {
-  const last = name.split(/[/?]/).at(-1)!;
-  return last.charAt(0).toUpperCase() + last.slice(1);
+  return asTitle(name.split(/[/?]/).at(-1)!);
 }

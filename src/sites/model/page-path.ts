@@ -1,3 +1,5 @@
+import { asTitle } from '../../model/states.ts';
+
 /** The largest number of segments of a path, and of characters in all. */
 const limits = { segments: 10, characters: 300 };
 
@@ -118,6 +120,5 @@ export function relativePath(from: string, to: string): string {
 
 /** A title from the name of a file or folder: `first-steps` → `First steps`. */
 export function wordsOf(name: string): string {
-  const words = name.replaceAll(/[-_.]+/g, ' ').trim();
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  return asTitle(name.replaceAll(/[-_.]+/g, ' ').trim());
 }
