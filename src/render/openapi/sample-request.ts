@@ -49,7 +49,8 @@ export function sampleRequest(
     method: operation.method,
     url: `${baseOf(document, operation, view)}${target}${query.length === 0 ? '' : `?${query.join('&')}`}`,
     headers: [...ofKeys, ...headers, ...contentType(body)]
-      .filter(({ name }) => isToken(name))
+      // Names of RFC 9110 §5.1: curl would read files for `@name`.
+      .filter(({ name }) => /^[\w!#$%&'*+.^`|~-]+$/.test(name))
       .map((header) => ({ ...header, value: header.value.replace(/[^ -~]/g, '?') }))
       .slice(0, 30),
     body,
@@ -86,11 +87,6 @@ export function usualUrl(written: string, variables: unknown): string {
       return text.slice(0, 2000).replaceAll(`{${name}}`, () => chosen);
     }, written);
   return url.slice(0, 2000).replace(/\/$/, '');
-}
-
-/** A name of a header (RFC 9110 §5.1). curl would read files for `@name`. */
-function isToken(name: string): boolean {
-  return /^[\w!#$%&'*+.^`|~-]+$/.test(name);
 }
 
 /** The value of a parameter; its name where the document says nothing of it. */
