@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../model/json.ts';
+import { isObject, own, type JsonObject } from '../../model/json.ts';
 import type { Problem } from '../../model/problem.ts';
 import { maxFindings, problemAt } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
@@ -201,7 +201,7 @@ function mergeInto(
     const [into, from] = pair;
     for (const [key, value] of Object.entries(from)) {
       budget.spend(1);
-      const before = Object.hasOwn(into, key) ? into[key] : undefined;
+      const before = own(into, key);
       if (isObject(before) && isObject(value)) open.push([before, value]);
       else if (Array.isArray(before) && Array.isArray(value)) append(before, value, budget);
       else if (isStrict && before !== undefined && kindOf(before) !== kindOf(value) && value !== null)

@@ -1,6 +1,6 @@
 import type { Principal } from '../../model/access.ts';
 import { digestOf } from '../../model/digest.ts';
-import { encodeJson } from '../../model/json.ts';
+import { encodeJson, own } from '../../model/json.ts';
 import { problemAtFile, type BlockOn, type Problem, type Report } from '../../model/problem.ts';
 import type {
   DeployedFile,
@@ -72,8 +72,8 @@ export async function makeDeployment(registry: Registry, input: DeploymentInput)
   const problems: Problem[] = [];
   const fresh: SiteFile[] = [];
   for (const file of files) {
-    const page = previous && Object.hasOwn(previous.pages, file.path) ? previous.pages[file.path]! : null;
-    const other = previous && Object.hasOwn(previous.files, file.path) ? previous.files[file.path]! : null;
+    const page = previous && own(previous.pages, file.path);
+    const other = previous && own(previous.files, file.path);
     if (isKnown && page?.source === file.source) pages[file.path] = page;
     else if (other?.source === file.source) others[file.path] = other;
     else fresh.push(file);
@@ -152,7 +152,7 @@ function lastChangeOf(
   path: string,
   source: string,
 ): DeployedPage['lastChange'] {
-  const before = previous && Object.hasOwn(previous.pages, path) ? previous.pages[path]! : null;
+  const before = previous && own(previous.pages, path);
   if (before?.source === source) return before.lastChange;
   if (committedAt === null) return undefined;
   const wasFollowed = Object.values(previous?.pages ?? {}).some(({ lastChange }) => lastChange !== undefined);

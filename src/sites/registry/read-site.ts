@@ -1,6 +1,6 @@
 import type { Principal } from '../../model/access.ts';
 import type { Digest } from '../../model/digest.ts';
-import { decodeJson } from '../../model/json.ts';
+import { decodeJson, own } from '../../model/json.ts';
 import {
   type DeployedFile,
   type DeployedPage,
@@ -74,12 +74,12 @@ function bytesIn({ pages, files }: DeploymentContents): number {
 
 /** A page of a site, or null. */
 export function findPage({ contents }: GrantedSite, path: string): DeployedPage | null {
-  return Object.hasOwn(contents.pages, path) ? contents.pages[path]! : null;
+  return own(contents.pages, path) ?? null;
 }
 
 /** Another file of a site, or null. */
 export function findFile({ contents }: GrantedSite, path: string): DeployedFile | null {
-  return Object.hasOwn(contents.files, path) ? contents.files[path]! : null;
+  return own(contents.files, path) ?? null;
 }
 
 /** The content of a page. */
@@ -94,5 +94,5 @@ export async function openFile(registry: Registry, _granted: GrantedSite, file: 
 
 /** The version that a deployment recorded for an embed; null if there was none. */
 export function embeddedIn({ contents }: GrantedSite, { coordinate }: Embed): Digest | null {
-  return Object.hasOwn(contents.embeds, coordinate) ? contents.embeds[coordinate]!.manifest : null;
+  return own(contents.embeds, coordinate)?.manifest ?? null;
 }

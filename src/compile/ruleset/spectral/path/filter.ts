@@ -1,4 +1,4 @@
-import { isObject } from '../../../../model/json.ts';
+import { isObject, own } from '../../../../model/json.ts';
 import { type Budget, compileRegex, type Matches } from '../pattern.ts';
 import {
   type BinaryOperator,
@@ -157,7 +157,7 @@ const typeTests: Readonly<Record<string, (value: unknown) => boolean>> = {
 
 /** `@object()` and the like, which ask for the type of the node. */
 function compileTypeTest(name: string, given: number): Evaluate {
-  const isOfType = Object.hasOwn(typeTests, name) ? typeTests[name] : undefined;
+  const isOfType = own(typeTests, name);
   if (isOfType !== undefined && given === 0) return ({ value }) => isOfType(value);
   const tests = Object.keys(typeTests).map((one) => `${one}()`);
   throw new UnsupportedExpression(`${JSON.stringify(name)} is not a test of a type; use one of ${tests.join(', ')}`);
