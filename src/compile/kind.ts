@@ -4,7 +4,10 @@ import type { CompileInput } from './compile.ts';
 import type { ParsedFile } from './text/parse.ts';
 import type { DocumentFacts } from '../model/artifact.ts';
 
-/** A collected file that is not JSON or YAML: other text (`text`), or missing or invalid (`problem`). */
+/**
+ * A collected file that is not JSON or YAML: other text (`text`), or missing or invalid
+ * (`problem`).
+ */
 export interface UnparsedFile {
   path: string;
   text: string | null;
@@ -25,7 +28,9 @@ export interface CollectedCode {
 /** The input of a kind's compiler. */
 export interface KindInput {
   entry: ParsedFile;
-  /** All collected files by path, the entry included. A referenced file that is absent was rejected. */
+  /**
+   * All collected files by path, the entry included. A referenced file that is absent was rejected.
+   */
   files: ReadonlyMap<string, ParsedFile | UnparsedFile>;
   input: CompileInput;
   /** The code of a ruleset, where it may run. */

@@ -40,7 +40,9 @@ export type VersionSource =
   /** A file of the same commit: the value at `pointer` (RFC 6901), or the whole file if null. */
   | { from: 'file'; path: string; pointer: string | null };
 
-/** Settings in `stele.yaml` for all documents or one entry. `tags` and `version` are never both set. */
+/**
+ * Settings in `stele.yaml` for all documents or one entry. `tags` and `version` are never both set.
+ */
 export interface SettingsDefaults extends GateSettings, Ownership {
   visibility?: Visibility;
   ruleset?: string;

@@ -53,7 +53,10 @@ function plain(token: { children: { type: string; content: string }[] | null }):
     .trim();
 }
 
-/** A document's text as part of a Markdown line: no line breaks, HTML or images, and links only to the web. */
+/**
+ * A document's text as part of a Markdown line: no line breaks, HTML or images, and links only to
+ * the web.
+ */
 export function inlineMarkdown(text: string, length = 1000): string {
   return defuse(shorten(tagsToMarkdown(text.slice(0, length * 4)), length)).replace(/^(?=[#>+=~|-])/, '\\');
 }
@@ -127,7 +130,10 @@ interface Piece {
   text: string;
 }
 
-/** Splits a text at its code spans (CommonMark §6.1). Unpaired backticks belong to the text. Takes one pass. */
+/**
+ * Splits a text at its code spans (CommonMark §6.1). Unpaired backticks belong to the text. Takes
+ * one pass.
+ */
 function splitCode(text: string): Piece[] {
   if (!text.includes('`')) return [{ isCode: false, text }];
   const runs = [...text.matchAll(/`+/g)].map(({ 0: { length }, index }) => ({ length, index }));
@@ -153,7 +159,10 @@ function splitCode(text: string): Piece[] {
   return pieces;
 }
 
-/** Whether an odd number of backslashes precedes the index. Those of a code span before it do not count. */
+/**
+ * Whether an odd number of backslashes precedes the index. Those of a code span before it do not
+ * count.
+ */
 function isEscaped(text: string, index: number, from: number): boolean {
   let count = 0;
   while (index - count > from && text[index - count - 1] === '\\') count++;

@@ -25,7 +25,9 @@ export interface Rule {
 
 const numbers = ['error', 'warn', 'info', 'hint'] as const;
 
-/** All rules of a ruleset and of those that it contains, in order. `more`: how many were left out. */
+/**
+ * All rules of a ruleset and of those that it contains, in order. `more`: how many were left out.
+ */
 export function rulesOf(ruleset: JsonObject, kind: RulesetKind): { rules: Rule[]; more: number } {
   const rules = [...collectRules(ruleset, kinds[kind].rules.severity).values()];
   return { rules: rules.slice(0, listLimit), more: Math.max(0, rules.length - listLimit) };

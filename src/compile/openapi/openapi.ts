@@ -171,7 +171,9 @@ function inTree(bundle: unknown, file: string, origins: Tree['origins']): FindOr
   };
 }
 
-/** Turns schema findings into problems. Prefers the message of redocly's `struct` for the same node. */
+/**
+ * Turns schema findings into problems. Prefers the message of redocly's `struct` for the same node.
+ */
 function explain(
   given: KindInput,
   findings: readonly SchemaFinding[],

@@ -17,7 +17,9 @@ export const otherMembers: ReadonlySet<string> = new Set([
   'theme',
 ]);
 
-/** The assertions that a custom rule can make. Redocly evaluates `sortOrder` without declaring it. */
+/**
+ * The assertions that a custom rule can make. Redocly evaluates `sortOrder` without declaring it.
+ */
 export const assertionNames: ReadonlySet<string> = new Set([...membersOf('Assertions'), 'sortOrder']);
 
 /** The node types that a custom rule can apply to. */
@@ -41,7 +43,10 @@ async function readBuiltIn(): Promise<Omit<Names, 'plugins'>> {
   };
 }
 
-/** Puts the rules of what a ruleset extends, other than built-in rulesets, before its own. Built-in ones come first. */
+/**
+ * Puts the rules of what a ruleset extends, other than built-in rulesets, before its own. Built-in
+ * ones come first.
+ */
 export function flattenRedocly(
   ruleset: Readonly<JsonObject>,
   find: FindRuleset,
@@ -117,7 +122,10 @@ class RefusingResolver extends BaseResolver {
   }
 }
 
-/** Redocly looks for a plugin beside its configuration. Our own folder has none and is readable in a sandbox. */
+/**
+ * Redocly looks for a plugin beside its configuration. Our own folder has none and is readable in a
+ * sandbox.
+ */
 const ownFolder = {
   configPath: fileURLToPath(new URL('redocly.yaml', import.meta.url)),
   externalRefResolver: new RefusingResolver(),

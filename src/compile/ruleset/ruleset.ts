@@ -191,7 +191,9 @@ function asExtended(problem: Problem, base = ''): Problem {
   };
 }
 
-/** Reports references to other files: a published ruleset is one document, and no linter follows them. */
+/**
+ * Reports references to other files: a published ruleset is one document, and no linter follows them.
+ */
 function findReferences(entry: ParsedFile, { passesOver }: RulesetForm): Problem[] {
   const problems: Problem[] = [];
   eachNode(entry.value, ({ $ref: reference }, way) => {

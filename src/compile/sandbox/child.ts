@@ -42,7 +42,10 @@ export interface JobOptions {
   isMore?: boolean;
 }
 
-/** A sandboxed process. It does one job at a time, and is ended after the first job that does not finish normally. */
+/**
+ * A sandboxed process. It does one job at a time, and is ended after the first job that does not
+ * finish normally.
+ */
 export interface Child {
   readonly memoryMegabytes: number;
   readonly pid: number | undefined;

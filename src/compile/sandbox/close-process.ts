@@ -18,7 +18,10 @@ const neededModules: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Members of `process` that remain: those that Node's own code uses, and those that only return information. */
+/**
+ * Members of `process` that remain: those that Node's own code uses, and those that only return
+ * information.
+ */
 const neededMembers: ReadonlySet<string> = new Set(
   words(
     'version versions arch platform release features',

@@ -5,7 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { unavailable } from '../../model/errors.ts';
 
-/** The configured sandbox: bwrap if it works, bwrap or an error, or only Node's permission model. */
+/**
+ * The configured sandbox: bwrap if it works, bwrap or an error, or only Node's permission model.
+ */
 export type SandboxMode = 'auto' | 'bwrap' | 'node';
 
 /**

@@ -98,7 +98,9 @@ function code(cxt: KeywordCxt): void {
 
 type Twins = { i: number; j: number } | null;
 
-/** The last item that equals an earlier one, and the nearest such one: the pair that ajv reports. */
+/**
+ * The last item that equals an earlier one, and the nearest such one: the pair that ajv reports.
+ */
 function findTwins(items: readonly unknown[]): Twins {
   const scalars = new Map<unknown, number>();
   const objects = new Map<unknown, number>();

@@ -107,7 +107,9 @@ function unreadable(entry: ParsedFile, stated: unknown): Problem {
   return problemAt(entry, '/$schema', 'schema-dialect', message);
 }
 
-/** Reports files of another dialect: in one bundle, their schemas would be read by the wrong rules. */
+/**
+ * Reports files of another dialect: in one bundle, their schemas would be read by the wrong rules.
+ */
 function findMixed({ files }: KindInput, dialect: Dialect, reached: readonly ParsedFile[]): Problem[] {
   return reached.flatMap(({ path }) => {
     const file = files.get(path);

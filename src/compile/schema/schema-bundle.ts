@@ -163,7 +163,10 @@ function bundleResources(
   return { bundle: withDefinitions(named, dialect, schemas), problems };
 }
 
-/** The schema with its URI as id. In drafts that ignore keywords beside `$ref`, `$ref` moves to `allOf`. */
+/**
+ * The schema with its URI as id. In drafts that ignore keywords beside `$ref`, `$ref` moves to
+ * `allOf`.
+ */
 function asResource(schema: unknown, uri: string, dialect: Dialect): unknown {
   const id = { [dialect.idKeyword]: uri };
   if (!isObject(schema)) return { ...id, allOf: [schema] };

@@ -41,7 +41,10 @@ function readPattern(pattern: string): RegExp {
   }
 }
 
-/** The official meta-schema allows an empty `enum` (draft-07 validation §6.1.2). The copy in ajv does not. */
+/**
+ * The official meta-schema allows an empty `enum` (draft-07 validation §6.1.2). The copy in ajv does
+ * not.
+ */
 const officialDraft07 = { ...draft07, properties: { ...draft07.properties, enum: { type: 'array', items: true } } };
 
 function createAjv({ name, refStandsAlone }: Dialect, extra: Options = {}): Ajv {
@@ -178,7 +181,10 @@ export function hasAncestor(pointer: string, pointers: ReadonlySet<string>): boo
   return false;
 }
 
-/** Turns validation errors into problems, one per position. `pointer`: the validated value in the file. */
+/**
+ * Turns validation errors into problems, one per position. `pointer`: the validated value in the
+ * file.
+ */
 export function schemaProblems(
   file: ParsedFile,
   pointer: string,

@@ -43,7 +43,10 @@ export const dialects: Readonly<Record<DialectName, Dialect>> = {
   '2020-12': { name: '2020-12', uri: 'https://json-schema.org/draft/2020-12/schema', references: dynamic, ...recent },
 };
 
-/** The dialect for a `$schema`, with `http` or `https` and with or without an empty fragment, or null. */
+/**
+ * The dialect for a `$schema`, with `http` or `https` and with or without an empty fragment, or
+ * null.
+ */
 export function dialectOf(uri: string): Dialect | null {
   const bare = comparable(uri);
   return Object.values(dialects).find((dialect) => comparable(dialect.uri) === bare) ?? null;

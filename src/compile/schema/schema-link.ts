@@ -53,7 +53,10 @@ type Pending = Omit<Link, 'target'>;
 /** `schema`: what the target holds. */
 type Outcome = { target: Target; schema: unknown } | { target: null } | { refused: { rule: string; message: string } };
 
-/** Resolves every reference from the entry through the collected files. Unresolved ones become problems. */
+/**
+ * Resolves every reference from the entry through the collected files. Unresolved ones become
+ * problems.
+ */
 export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linked {
   const index = createSchemaIndex(dialect);
   const reached = new Map<ParsedFile, Map<string, unknown>>();

@@ -81,7 +81,9 @@ export interface ParsedFile {
   /** The text of the file without its byte order mark. */
   text: string;
   format: Format;
-  /** Plain data: objects without shared or cyclic nodes, arrays, strings, numbers, booleans, null. */
+  /**
+   * Plain data: objects without shared or cyclic nodes, arrays, strings, numbers, booleans, null.
+   */
   value: unknown;
   /** The same with all digits of its integers (`model/exact-numbers.ts`): `value` itself if it has them. What is published is made of this, and checks read `value`. */
   exact: unknown;

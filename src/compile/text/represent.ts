@@ -185,7 +185,10 @@ function writeNumber(value: number): string {
   return /^-?\d+e/.test(text) ? text.replace('e', '.0e') : text;
 }
 
-/** Whether a literal block preserves this text exactly: printable lines without leading or trailing spaces. */
+/**
+ * Whether a literal block preserves this text exactly: printable lines without leading or trailing
+ * spaces.
+ */
 function isLiteral(text: string): boolean {
   return (
     text.includes('\n') &&

@@ -41,7 +41,9 @@ function lineStarts(text: string): number[] {
   return starts;
 }
 
-/** Decodes UTF-8 without its byte order mark. `issue` has the position of the first invalid byte. */
+/**
+ * Decodes UTF-8 without its byte order mark. `issue` has the position of the first invalid byte.
+ */
 export function decodeText(bytes: Uint8Array): { text: string; issue: TextIssue | null } {
   const utf16 = sniffUtf16(bytes);
   if (utf16) return { text: '', issue: issueOf('encoding', `The file is encoded as ${utf16}. Save it as UTF-8.`, 0) };

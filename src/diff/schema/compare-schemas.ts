@@ -140,7 +140,10 @@ function compareUnique(pair: Pair): void {
   else report(pair, 'widens', 'unique-items-unset', 'allows equal items', details);
 }
 
-/** Compares two schemas, below a unit. A pair of schemas is compared once for each direction, wherever it is used. */
+/**
+ * Compares two schemas, below a unit. A pair of schemas is compared once for each direction,
+ * wherever it is used.
+ */
 export function compareSchemas(walk: Walk, parent: Unit, direction: Direction, before: Schema, after: Schema): void {
   compareBelow({ ...alone, walk, unit: parent, direction }, before, after);
 }

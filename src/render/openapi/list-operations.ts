@@ -29,7 +29,10 @@ export function summaryOf({ item, value }: Pick<ApiOperation, 'item' | 'value'>,
 /** Most entries read from a list of a document. */
 export const listLimit = 20_000;
 
-/** All operations in document order: first those of paths, then those of webhooks. `isCut`: some were left out. */
+/**
+ * All operations in document order: first those of paths, then those of webhooks. `isCut`: some
+ * were left out.
+ */
 export function operationsOf(document: JsonObject): { operations: ApiOperation[]; isCut: boolean } {
   const paths = itemsOf(document, document['paths'], false, listLimit + 1);
   const webhooks = itemsOf(document, document['webhooks'], true, listLimit + 1 - paths.length);

@@ -154,7 +154,10 @@ const maxCallbacks = 20;
 // The same object for all operations without a list, since results are remembered by object.
 const none: unknown[] = [];
 
-/** Reads an operation. Resolves references to parameters, bodies, responses and examples, but not to schemas. */
+/**
+ * Reads an operation. Resolves references to parameters, bodies, responses and examples, but not to
+ * schemas.
+ */
 export function viewOperation(document: JsonObject, { item, value }: ApiOperation): OperationView {
   const { all, parameters } = parametersOf(document, item['parameters'], value['parameters']);
   const isOld = typeof document['swagger'] === 'string';

@@ -6,7 +6,10 @@ import { securitySchemesOf, serverUrls } from './outline-api.ts';
 import { isSmall, sampleOf } from '../schema/sample-value.ts';
 import type { Schemas } from '../schema/schemas.ts';
 
-/** An example request for an operation. Every part may come from the document and must be quoted in code. */
+/**
+ * An example request for an operation. Every part may come from the document and must be quoted in
+ * code.
+ */
 export interface SampleRequest {
   method: string;
   url: string;

@@ -23,7 +23,10 @@ import { nameText, codeMarkdown, firstParagraph, shorten } from '../markdown.ts'
 import { namedSchemaMarkdown } from '../openapi/api-markdown.ts';
 import { schemaMarkdown } from './schema-markdown.ts';
 
-/** The reference of a JSON Schema: the document, then each definition. `schemas` starts with the document. */
+/**
+ * The reference of a JSON Schema: the document, then each definition. `schemas` starts with the
+ * document.
+ */
 function jsonSchemaHtml(page: Page, [root, ...definitions]: readonly NamedSchema[]): { html: Html; isCut: boolean } {
   const long = createLong(lengthOf);
   long.add(

@@ -25,7 +25,10 @@ export function roomFor(named: number, hides: Room['hides'] = null): Room {
   return { rows: rowsOfTree, named, follows: named > 0, hides };
 }
 
-/** Reserves a part of the room, so that the other parts keep theirs. The caller gives back what is unused. */
+/**
+ * Reserves a part of the room, so that the other parts keep theirs. The caller gives back what is
+ * unused.
+ */
 export function shareOf(room: Room, part: number): Room {
   const rows = Math.min(room.rows, Math.ceil(room.rows * part));
   const named = Math.min(room.named, Math.ceil(room.named * part));

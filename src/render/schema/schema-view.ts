@@ -303,7 +303,10 @@ interface Constraint {
   code: string;
 }
 
-/** The constraints of one schema, each in a few words: `1 to 100 characters`, `pattern ^a`, `default 1`. */
+/**
+ * The constraints of one schema, each in a few words: `1 to 100 characters`, `pattern ^a`, `default
+ * 1`.
+ */
 function constraintsOf(schema: JsonObject): Constraint[] {
   const constraints: Constraint[] = [];
   // A keyword says something only of values of its type.

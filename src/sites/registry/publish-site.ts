@@ -172,7 +172,10 @@ export async function sentFiles(registry: Registry, site: SiteName): Promise<Sit
   };
 }
 
-/** Publishes an earlier deployment again, with the same bytes. Throws `not_found` if there is none with this number. */
+/**
+ * Publishes an earlier deployment again, with the same bytes. Throws `not_found` if there is none
+ * with this number.
+ */
 export function publishAgain(registry: Registry, site: SiteName, label: string, author: Author): Promise<Appended> {
   return untilAppended(async () => {
     const stored = await findSite(registry, site, { isFresh: true });

@@ -31,7 +31,10 @@ export interface GrantedSite {
   readonly contents: DeploymentContents;
 }
 
-/** The site as it is published, if it is and the principal may read it; else null: the caller cannot tell which. */
+/**
+ * The site as it is published, if it is and the principal may read it; else null: the caller cannot
+ * tell which.
+ */
 export async function grantSite(registry: Registry, principal: Principal, name: SiteName): Promise<GrantedSite | null> {
   const site = (await findReadable(registry, principal, siteCoordinate(name)))?.value;
   const deployment = site ? currentOf(site) : null;

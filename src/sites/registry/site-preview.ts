@@ -34,7 +34,10 @@ interface Stored {
   fresh?: FreshSite;
 }
 
-/** A site that a pull request would make. A private one may have the name: it must not show by hiding the preview. */
+/**
+ * A site that a pull request would make. A private one may have the name: it must not show by hiding
+ * the preview.
+ */
 export interface FreshSite {
   /** The repository of the request. */
   from: string;
