@@ -273,6 +273,7 @@ function runJob(
   });
 }
 
+/** V8 aborts a process whose heap is full. No memory of the machine for the heap is a different failure. */
 const heapIsFull = /heap out of memory|Cannot create a string/;
 const machineIsFull = /Committing semi space failed|Failed to (?:reserve|commit)/;
 
