@@ -85,6 +85,7 @@ function addRepositories(config: Config, repositories: readonly string[], option
   return withRepositories(config, options.org, added);
 }
 
+/** The number of processes. Pages that reload need a single one. */
 function workersOf({ workers, dev }: ServeOptions): number {
   if (!/^[1-9]\d?$/.test(workers))
     throw malformed(`${JSON.stringify(workers)} is not a number of workers. Use 1 to 99.`);

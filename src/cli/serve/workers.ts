@@ -84,6 +84,7 @@ export async function runWorkers(
   }
 }
 
+/** Messages to a worker that has exited are dropped. */
 function ignore(): void {}
 
 /** The part of a worker: announces where it answers, and resolves `stopped` when it is to stop. Null in any other process. */

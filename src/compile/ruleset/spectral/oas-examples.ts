@@ -30,6 +30,7 @@ export function createExampleCheck({ type }: Readonly<JsonObject>): Check {
   };
 }
 
+/** Deeply nested and cyclic values overflow the stack; some schemas cannot be compiled. */
 function tryCompile<T>(run: () => T): T | null {
   try {
     return run();
