@@ -60,6 +60,7 @@ const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document
   [/\/(?:maximum|minimum)$/, 'No multiple is between the two.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['multipleOf'] !== undefined],
   [/^\/paths\/[^/]+\/parameters\/\d+(?:\/|$)/, 'Every operation has its own parameter of this name.', isReplaced],
   [/\/items\/collectionFormat$/, 'Only lists are written as lists.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['type'] !== 'array'],
+  [/\/m(?:ax|in)imum$/, 'Its format is as narrow, or only numbers have limits.', isLimitMoot],
   [/\/items(?:\/.*)?$/, 'Only lists have items.', (document, keys) => isOfAnother(document, keys, 'items', 'array')],
   [/./, 'What is only written is in no response, and what is only read in no request.', isOneWay],
   [/\/m(?:ax|in)Length$/, 'The values that are listed keep it, and only texts have a length.', (document, keys) => { const { enum: values, type = 'string' } = nodeAt(document, keys.slice(0, -1)) as Json; return values !== undefined || type !== 'string'; }],
@@ -96,6 +97,7 @@ const usual: readonly (readonly [member: RegExp, why: string, isIt?: (document: 
   [/^\S+ \{(?:.*,)?"readOnly":true/, 'What is only read is in no request.', (document, keys) => isOnlySent(document, keys)],
   [/^(?:(?:all|any)Of \[|0 )\{"\$ref":"[^"]*"\}\]?$/, 'Of what is both in `allOf` and in `anyOf`, one is enough.', isInBoth],
   [/^description /, 'Every reference to it says the same.', isSaidByAll],
+  [/^m(?:ax|in)imum /, 'Its format is as narrow, or only numbers have limits.', isLimitMoot],
   [/^minProperties /, 'As many are required.', hasAsMany],
   [/^(?:type|m(?:ax|in)(?:Length|imum)) /, 'Every schema that extends it lists its values.', isListedAround],
   [/^application.json;? ?charset=utf-8 |^\S+ \{/, 'The same media type is beside it.', (document, keys) => keys.at(-2) === 'content' && isSaidTwiceIn(nodeAt(document, keys.slice(0, -1)) as Json, keys.at(-1)!)],
@@ -182,6 +184,13 @@ function isSecond(document: Json, keys: string[]): boolean {
     return place < 0 ? [] : [[own, ...(allOf as Json[]).slice(0, place).map((one) => follow(document, one) as Json)]];
   });
   return owners.length > 0 && owners.every((before) => before.some((one) => 'example' in one));
+}
+
+/** Whether a limit is that of its format, or one of what is no number. */
+function isLimitMoot(document: Json, keys: string[]): boolean {
+  const { type, format } = nodeAt(document, keys.slice(0, -1)) as Json;
+  const isOfFormat = format === 'int32' && Math.abs(Number(nodeAt(document, keys))) >= 2 ** 31 - 1;
+  return isOfFormat || (typeof type === 'string' && type !== 'number' && type !== 'integer');
 }
 
 /** Whether more members are required than the least number, or as many. */

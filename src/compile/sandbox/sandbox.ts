@@ -37,6 +37,7 @@ export interface SandboxCompiler extends Sandboxes {
   prepareForReaders(limits: CompileLimits): Promise<void>;
 }
 
+/** Of the package of the interpreter. Another one may find something else. */
 const interpreterVersion = '0.32.0';
 
 const smallDocument =

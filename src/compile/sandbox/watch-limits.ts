@@ -9,6 +9,7 @@ import { readTitle, readUsage, type Usage } from './process-usage.ts';
 export type Breach = 'processor' | 'rule' | 'memory' | 'stalled';
 
 const lookMilliseconds = 200;
+/** A job that does nothing is ended after this many times its CPU time. */
 const patience = 10;
 /**
  * A job that uses a smaller share of a processor counts as idle. A working one gets more even if
