@@ -1,3 +1,4 @@
+/** Bytes that are copied before other work goes on: some 0.2 ms, several times. */
 const pieceBytes = 1024 * 1024;
 
 /** A part of bytes that are too many for one message: `of` so many. The parts follow each other. */
