@@ -56,9 +56,11 @@ export function judgeReference(from: string, reference: string, files: KindInput
  */
 export function isOwnUri(entry: ParsedFile, reference: string): boolean {
   const [uri = '', fragment = ''] = reference.split('#');
-  if (!/^[a-z][a-z0-9+.-]*:/i.test(uri)) return false;
   const pointer = decodePercent(fragment) ?? fragment;
-  if (isObject(entry.value) && entry.value['$self'] === uri) return followPointer(entry.value, pointer) !== undefined;
+  const self = isObject(entry.value) ? entry.value['$self'] : undefined;
+  if (typeof self === 'string' && uri !== '' && (uri === self || URL.parse(uri, self)?.href === self))
+    return followPointer(entry.value, pointer) !== undefined;
+  if (!/^[a-z][a-z0-9+.-]*:/i.test(uri)) return false;
   const named = identifiedIn(entry).get(uri);
   return named !== undefined && (!fragment.startsWith('/') || followPointer(named, pointer) !== undefined);
 }

@@ -349,6 +349,8 @@ describe('references', () => {
 
   it.each([
     ['its $self', 'https://example.com/api.yaml#/components/schemas/A', []],
+    ['its $self, from there', 'api.yaml#/components/schemas/A', []],
+    ['nothing of its $self', 'api.yaml#/components/schemas/C', ['file-missing']],
     ['the $id of a schema', 'https://example.com/a', []],
     ['a part of such a schema', 'https://example.com/a#/properties/x', []],
     ['no part of it', 'https://example.com/a#/properties/y', ['ref-remote']],
