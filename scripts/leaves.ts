@@ -69,9 +69,11 @@ const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document
   [/\/additionalProperties$/, 'Lists have no members.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['type'] === 'array'],
   [/\/responses\/.*\/readOnly$/, 'What is read may be read.'],
   [/\/parameters\/[^/]+(?:\/|$)/, 'What a document says of these headers is ignored.', isIgnored],
+  [/^\/components\/schemas\/[^/]+\/./, 'Only headers of which nothing counts have it.', isOfIgnored],
   [/\/nullable$/, 'Since 3.1 it says nothing, and before where no type is said.', ({ openapi, ...document }, keys) => /^3\.[12]/.test(String(openapi)) || !('type' in (nodeAt(document as Json, keys.slice(0, -1)) as Json))],
+  [/\/required\/\d+$/, 'Only objects have members.', (document, keys) => isOfAnother(document, keys, 'required', 'object')],
   [/\/properties(?:\/.*)?$/, 'Only objects have members.', (document, keys) => isOfAnother(document, keys, 'properties', 'object')],
-  [/\/uniqueItems$/, 'Only lists have items.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['type'] !== 'array'],
+  [/\/(?:uniqueItems|m(?:ax|in)Items)$/, 'Only lists have items.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['type'] !== 'array'],
   [/\/type$/, 'Where all listed values are of another type, it is a slip.', (document, keys) => ['enum', 'const'].some((key) => key in (nodeAt(document, keys.slice(0, -1)) as Json))],
   [/\/required$/, 'What stands in a path is always sent.', isInPath],
   [/\/(?:x-[^/]+|title|description|type)$/, 'The schemas that it is a part of say the same themselves.', isSaidAround],
@@ -119,6 +121,8 @@ const usual: readonly (readonly [member: RegExp, why: string, isIt?: (document: 
   [/^\d+ \{"type":"null"\}$/, 'The type around it refuses null.', (document, keys) => isRefused(nodeAt(document, keys.slice(0, -2)) as Json)],
   [/^\d+ \{/, 'Another part of the same list says the same, or the path.', isSaidTwice],
   [/^\$ref /, 'Another part of `allOf` says it of the same place.', isSaidBeside],
+  [/^pattern /, 'The values that are listed match it.', (document, keys) => { const { enum: values, pattern } = nodeAt(document, keys.slice(0, -1)) as { enum?: unknown[]; pattern: string }; return values?.every((value) => new RegExp(pattern, 'u').test(String(value))) ?? false; }],
+  [/^\d+ "/, 'Only objects have members.', (document, keys) => keys.at(-2) === 'required' && isOfAnother(document, keys, 'required', 'object')],
   [/^\$ref /, 'Another part of the same list says the same.', (document, keys) => isSaidTwice(document, keys.slice(0, -1))],
   [/^parameters \[/, 'Every operation has its own, or the path has the same.', (document, keys) => keys.length < 5 && (nodeAt(document, keys) as unknown[]).every((_, at) => (keys.length === 3 ? isReplaced : isSaidTwice)(document, [...keys, String(at)]))],
 ]; // prettier-ignore
@@ -307,6 +311,13 @@ function isIgnored(document: Json, keys: string[]): boolean {
   return where === 'header' && /^(?:accept|content-type|authorization)$/i.test(String(name));
 }
 
+/** Whether only such headers have its component. */
+function isOfIgnored(document: Json, keys: string[]): boolean {
+  const reference = `#/${keys.slice(0, 3).join('/')}`;
+  const users = membersOf(document).filter(([, value]) => value === reference).map(([pointer]) => keysOf(pointer));
+  return users.length > 0 && users.every((user) => user.includes('parameters') && isIgnored(document, user));
+} // prettier-ignore
+
 function isOneWay(document: Json, keys: string[]): boolean {
   return keys.some((_, at) => {
     const { readOnly, writeOnly } = (nodeAt(document, keys.slice(0, at)) ?? {}) as Json;
@@ -473,7 +484,12 @@ async function filesIn(root: string): Promise<string[]> {
 /** A document as it would be published. Null: it is rejected, or too large. */
 async function documentAt(path: string): Promise<Json | null> {
   const bytes = await readFile(path);
-  if (bytes.length > largest || !/openapi|swagger|\$schema/.test(bytes.toString('utf8', 0, 100_000))) return null;
+  if (
+    bytes.length > largest ||
+    path.endsWith('package.json') ||
+    !/openapi|swagger|\$schema/.test(bytes.toString('utf8', 0, 100_000))
+  )
+    return null;
   const entry = relative(folder, path);
   const load = async (paths: string[]) =>
     await Promise.all(

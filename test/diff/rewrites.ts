@@ -275,7 +275,10 @@ function sayTwice(document: Json): Json {
     if (type === 'object' && additionalProperties === undefined && !isSeen) more['additionalProperties'] = {};
     if (type === 'object' && minProperties === undefined) more['minProperties'] = new Set(required as string[]).size;
     const isPlain = object['oneOf'] === undefined && object['nullable'] !== true && discriminator === undefined;
-    if (!isModern || !Array.isArray(values) || values.includes(null) || !isPlain) return { ...object, ...more };
+    // A value that its type refuses is a slip, and is compared as it is listed.
+    const isListed = (value: unknown) => type !== 'string' || typeof value === 'string';
+    if (!isModern || !Array.isArray(values) || !values.every(isListed) || values.includes(null) || !isPlain)
+      return { ...object, ...more };
     const { enum: _, ...rest } = object;
     return { ...rest, ...more, oneOf: [...new Set(values)].map((value) => ({ const: value as unknown })) };
   }) as Json;
