@@ -1,5 +1,6 @@
 import { type RegistryError, unreachable } from '../model/errors.ts';
 import { readAtMost, untilAborted } from '../scheduling/waiting.ts';
+import { longestLimit, longestUnnamed, readRetryAfter, timeOf } from '../scheduling/retry-after.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { HostRepository } from './host.ts';
 import { parseJson } from '../model/json.ts';
@@ -67,11 +68,6 @@ const maxRedirects = 3;
 /** What hosts answer for a repository that was renamed. The same request is sent again, with its method and body. */
 const moved = [301, 307, 308];
 
-/** The longest that a host's word of its rate limit is believed, in seconds. */
-const longestLimit = 3600;
-/** The longest limit that names no time, in seconds: what GitHub asks for after a secondary one. */
-const longestUnnamed = 60;
-
 /** A larger number of seconds is a time. */
 const longestDelay = 366 * 24 * 3600;
 
@@ -122,15 +118,6 @@ function isSecondary(body: Uint8Array): boolean {
   return /\bsecondary rate\b/i.test(Buffer.from(body).toString());
 }
 
-/** Parses `Retry-After` (RFC 9110 §10.2.3), which may be a date by the host's own clock. Returns seconds, or null. */
-function readRetryAfter(headers: Headers): number | null {
-  const value = headers.get('retry-after');
-  if (value === null) return null;
-  if (/^\d{1,9}$/.test(value)) return Number(value);
-  const seconds = Date.parse(value) / 1000 - timeOf(headers);
-  return Number.isNaN(seconds) ? null : Math.max(0, Math.ceil(seconds));
-}
-
 /** For how many seconds the host wants no more requests with this credential. 0: it may be asked. */
 function limitIn(headers: Headers): number {
   const asked = readRetryAfter(headers) ?? 0;
@@ -140,11 +127,6 @@ function limitIn(headers: Headers): number {
   if (remaining !== '0' || !/^\d{1,12}$/.test(reset ?? '')) return asked;
   // A time, or the seconds from now (the draft of the IETF).
   return Math.max(asked, Number(reset) > longestDelay ? Number(reset) - timeOf(headers) : Number(reset));
-}
-
-/** When a host answered, by its own clock, in seconds. */
-function timeOf(headers: Headers): number {
-  return (Date.parse(headers.get('date') ?? '') || Date.now()) / 1000;
 }
 
 /** What a host answers, in the words of Octokit's plugin, too. */

@@ -202,6 +202,18 @@ export function noRepository(at: string, hasCredential: boolean): string {
 const missing =
   /returned error: 4(?:04|10)|repository '[^']*' not found|Repository not found|could not be found|Cannot find repository|repository does not exist/i;
 
+const limit = /returned error: 429/;
+
+/** Whether git failed because the server limits requests. */
+export function isLimit(stderr: string): boolean {
+  return limit.test(stderr);
+}
+
+/** The error for a server that limits requests. */
+export function limited(at: string): RegistryError {
+  return unreachable(`${at} limits the rate of requests (429). Stele retries later.`);
+}
+
 /** The error for a server that answers with something else, such as a page to sign in. */
 export function notGit(at: string): RegistryError {
   return unreachable(
@@ -230,7 +242,7 @@ const reasons: readonly (readonly [RegExp, Reason])[] = [
       `${at} forbids reading ${hasCredential ? 'with this credential. Check its permissions' : 'without a credential. Set one in the connection'}.`,
   ],
   [missing, (at, { hasCredential }) => noRepository(at, hasCredential)],
-  [/returned error: 429/, (at) => `${at} limits the rate of requests (429). Stele retries later.`],
+  [limit, (at) => limited(at).message],
   [/returned error: (?:5\d\d)/, (at) => `${at} answered with a server error. Try again later.`],
   [
     /Host key verification failed|no matching host key|REMOTE HOST IDENTIFICATION/i,

@@ -46,6 +46,7 @@ export function openSource(options: SourceOptions): Source {
 
   const moved = new Map<string, string>();
   const advertised = createAdvertised();
+  const limitedUntil = new Map<string, number>();
   let checked: Promise<void> | null = null;
   let certificates: Promise<string> | null = null;
 
@@ -72,6 +73,7 @@ export function openSource(options: SourceOptions): Source {
       certificates: sharesCertificates ? await (certificates ??= writeCertificates(folder)) : null,
       moved,
       advertised,
+      limitedUntil,
       signal,
     });
   }

@@ -5,7 +5,8 @@ import { proxyFor, type Proxies } from '../model/proxy.ts';
 import type { Credential } from './source.ts';
 import { type RegistryError, unreachable } from '../model/errors.ts';
 import { untilAborted } from '../scheduling/waiting.ts';
-import { runGit, type GitResult, explainFailure, isNoRepository, isRedirect } from './command.ts';
+import { runGit, type GitResult, explainFailure, isLimit, isNoRepository, isRedirect, limited } from './command.ts';
+import { longestLimit, longestUnnamed } from '../scheduling/retry-after.ts';
 import { resolveHost, type Lookup, type Location } from './location.ts';
 import { canReceive, receivePack, type PackRequest, askServerRefs, type Advertised } from './wire.ts';
 
@@ -43,6 +44,8 @@ export interface TransportOptions {
   moved: Map<string, string>;
   /** What servers can do. Shared between calls. */
   advertised: Advertised;
+  /** When servers that limit requests may be asked again, on the monotonic clock, by server and credential. Shared too. */
+  limitedUntil: Map<string, number>;
   signal: AbortSignal;
 }
 
@@ -55,7 +58,7 @@ const maxOutput = 32 * 2 ** 20;
  * only within the same scheme, host and port.
  */
 export async function createTransport(options: TransportOptions) {
-  const { location, credential, searchPath, moved, advertised, signal } = options;
+  const { location, credential, searchPath, moved, advertised, limitedUntil, signal } = options;
   const isHttp = location.kind === 'http' || location.kind === 'https';
   const proxy = isHttp ? proxyFor(location.url, options.proxies) : null;
   const resolving = { isProxied: proxy !== null };
@@ -69,6 +72,15 @@ export async function createTransport(options: TransportOptions) {
   // A file URL, because git cannot fetch single objects from a remote whose name begins with a
   // slash.
   let url = location.kind === 'local' ? pathToFileURL(location.url).href : (moved.get(location.url) ?? location.url);
+
+  const asked = `${isHttp ? new URL(url).origin : url} ${authorization}`;
+  const isLimited = () => (limitedUntil.get(asked) ?? 0) > performance.now();
+  const onLimit = (seconds: number | null) => {
+    const until = performance.now() + 1000 * Math.min(seconds ?? longestUnnamed, longestLimit);
+    limitedUntil.set(asked, Math.max(limitedUntil.get(asked) ?? 0, until));
+  };
+  const server = { addresses, authorization, proxy, onLimit };
+  if (isLimited()) throw limited(location.url);
 
   async function attempt(request: NetworkRequest, environment: Record<string, string> = {}): Promise<GitResult> {
     const { folder, args, config, input } = request;
@@ -108,6 +120,7 @@ export async function createTransport(options: TransportOptions) {
      * `explainFailure` says, unless the caller `expects` the failure.
      */
     async run(request: NetworkRequest): Promise<GitResult> {
+      if (isLimited()) throw limited(location.url);
       let result = await attempt(request);
       const hadMoved = !result.ok && moved.delete(location.url);
       if (hadMoved && isNoRepository(result.stderr, location)) {
@@ -124,6 +137,7 @@ export async function createTransport(options: TransportOptions) {
         result = await attempt(request);
       }
       if (result.ok || request.expects?.(result.stderr)) return result;
+      if (isLimit(result.stderr)) onLimit(null);
       throw explainFailure({ stderr: result.stderr, location, hasCredential, secrets });
     },
     /**
@@ -132,7 +146,7 @@ export async function createTransport(options: TransportOptions) {
      */
     async refs(prefix: string): Promise<ServerRef[] | null> {
       if (!isHttp) return null;
-      return askServerRefs({ url, addresses, authorization, proxy, signal }, prefix, advertised);
+      return askServerRefs({ ...server, url, signal }, prefix, advertised);
     },
     /**
      * Asks for a pack, without a process. It streams until the signal aborts. Null: git must fetch
@@ -140,7 +154,7 @@ export async function createTransport(options: TransportOptions) {
      */
     receive(request: PackRequest, ends: AbortSignal): AsyncIterable<Buffer> | null {
       if (!isHttp || !canReceive(advertised.get(url))) return null;
-      return receivePack({ url, addresses, authorization, proxy, signal: ends }, request);
+      return receivePack({ ...server, url, signal: ends }, request);
     },
     /**
      * Whether the answer is really git's. Over http, git takes a page of one line for an empty

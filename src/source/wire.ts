@@ -2,6 +2,7 @@ import { Agent as PlainAgent, request as requestPlain, type IncomingMessage } fr
 import { Agent, request as requestSafely } from 'node:https';
 import { lookupAmong } from './location.ts';
 import { readAtMost } from '../scheduling/waiting.ts';
+import { readRetryAfter } from '../scheduling/retry-after.ts';
 import { LRUCache } from 'lru-cache';
 import { listServerRefs, type GitHttpRequest, type GitHttpResponse, type ServerRef } from 'isomorphic-git';
 
@@ -15,6 +16,8 @@ interface GitServer {
   authorization: string | null;
   /** The URL of the proxy, which resolves the host itself; null: none. */
   proxy: string | null;
+  /** Called when it limits requests, with the seconds for which it says so. */
+  onLimit: (seconds: number | null) => void;
   signal: AbortSignal;
 }
 
@@ -40,7 +43,7 @@ function createAgent({ url, proxy }: Pick<GitServer, 'url' | 'proxy'>): PlainAge
 async function sendToServer(
   { url, method, headers, body }: GitHttpMessage,
   agent: PlainAgent,
-  { addresses, proxy, signal }: GitServer,
+  { addresses, proxy, onLimit, signal }: GitServer,
 ): Promise<IncomingMessage> {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const start = url.startsWith('https:') ? requestSafely : requestPlain;
@@ -55,6 +58,8 @@ async function sendToServer(
   const expected = `application/x-git-upload-pack-${method === 'GET' ? 'advertisement' : 'result'}`;
   if (statusCode === 200 && answered['content-type'] === expected) return response;
   response.destroy();
+  const { date = '', 'retry-after': after } = answered;
+  if (statusCode === 429) onLimit(readRetryAfter(new Headers({ date, ...(after && { 'retry-after': after }) })));
   throw new TypeError(`The server answered ${statusCode} with ${answered['content-type']}.`);
 }
 

@@ -97,7 +97,8 @@ test('a limit without a time lasts for a second, and twice as long each time tha
   await using api = await openStandIn(() => ({ status, body: 'here' }));
   const ask = createFetch(api.url, 1000);
   const clock = vi.spyOn(performance, 'now');
-  const start = performance.now();
+  // Whole, so that sums are exact.
+  const start = Math.ceil(performance.now());
   const requests: number[] = [];
   for (let second = 0; second < 40; second += 0.25) {
     clock.mockReturnValue(start + second * 1000);

@@ -25,6 +25,7 @@ async function receive(body: string, contentType = type, status = 200): Promise<
     addresses: ['127.0.0.1'],
     authorization: null,
     proxy: null,
+    onLimit: () => undefined,
     signal,
   };
   return { pack: Buffer.concat(await Array.fromAsync(receivePack(at, request))).toString(), asked };

@@ -1,8 +1,9 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type OutgoingHttpHeaders, type RequestListener } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { askServerRefs, createAdvertised } from '../../src/source/wire.ts';
 import { openWorld, type World } from './world.ts';
@@ -79,6 +80,7 @@ describe('an answer that is not plainly a list of refs is left to git', () => {
       addresses: ['127.0.0.1'],
       authorization: null,
       proxy: null,
+      onLimit: () => undefined,
       signal,
     };
     const found = await askServerRefs(asked, 'refs/heads/main', createAdvertised());
@@ -92,11 +94,61 @@ describe('an answer that is not plainly a list of refs is left to git', () => {
     const { port } = server.address() as AddressInfo;
     const stop = new AbortController();
     const url = `http://127.0.0.1:${port}/a.git`;
-    const asked = { url, addresses: ['127.0.0.1'], authorization: null, proxy: null, signal: stop.signal };
+    const asked = {
+      url,
+      addresses: ['127.0.0.1'],
+      authorization: null,
+      proxy: null,
+      onLimit: () => undefined,
+      signal: stop.signal,
+    };
     const asking = askServerRefs(asked, 'HEAD', createAdvertised());
     stop.abort(new Error('too slow'));
     await expect(asking).rejects.toThrow('too slow');
     server.closeAllConnections();
     server.close();
+  });
+});
+
+describe('a server that limits requests (429)', () => {
+  const limitedServer = async (headers: OutgoingHttpHeaders) => {
+    let requests = 0;
+    const server = createServer((_request, response) => {
+      requests++;
+      response.writeHead(429, headers).end();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const source = world.openSource({ hosts: [`http://${host}`] });
+    const refusedFor = async (name: string, token = 'a', call: 'tip' | 'tags' = 'tip') => {
+      const credential = { kind: 'token' as const, username: 'x', token };
+      const asking = source[call]({ url: `http://${host}/${name}`, ref: 'HEAD', credential });
+      await expect(asking).rejects.toThrow(`http://${host}/${name} limits the rate of requests (429).`);
+      return requests;
+    };
+    return { refusedFor, [Symbol.asyncDispose]: async () => void server.close() };
+  };
+
+  test.each([
+    ['seconds', () => ({ 'retry-after': '60' })],
+    ['a date', () => ({ 'retry-after': new Date(Date.now() + 60_000).toUTCString() })],
+    ['no time', () => ({})],
+  ])('that names %s is asked for no repository with that credential until then', async (_, headers) => {
+    await using server = await limitedServer(headers());
+    for (const name of ['a.git', 'b.git', 'a.git']) expect(await server.refusedFor(name)).toBe(1);
+    expect(await server.refusedFor('a.git', 'a', 'tags')).toBe(1);
+    expect(await server.refusedFor('a.git', 'another')).toBe(2);
+  });
+
+  test('is asked again then', async () => {
+    await using server = await limitedServer({ 'retry-after': '1' });
+    expect(await server.refusedFor('a.git')).toBe(1);
+    await delay(1100);
+    expect(await server.refusedFor('a.git')).toBe(2);
+  });
+
+  test('is asked by git itself once', async () => {
+    await using server = await limitedServer({ 'retry-after': '60' });
+    for (const name of ['a.git', 'b.git', 'a.git']) expect(await server.refusedFor(name, 'a', 'tags')).toBe(1);
   });
 });
