@@ -110,7 +110,6 @@ const usual: readonly (readonly [member: RegExp, why: string, isIt?: (document: 
   [/^required \[|^\S+ \{"type"/, 'Another part of `allOf` says the same of its members.', isSaidBeside],
   [/^(?:name |xml \{"name":"[^"]*"\}$)/, 'The root of XML is called as its component, and a member as its property.', isNameOfRoot],
   [/^(?:type "string"|required true)/, 'What stands in a path is a text, and is always sent.', isInPath],
-  [/^format "int64"$/, 'Its limits are narrower.', (document, keys) => ['minimum', 'maximum'].every((key) => key in (nodeAt(document, keys.slice(0, -1)) as Json))],
   [/^\$ref /, 'It says no more than what stands beside it.', isBeside],
   [/^(?:schema|\$ref) /, 'It refers to what allows everything.', (document, keys) => Object.keys(follow(document, nodeAt(document, keys.at(-1) === '$ref' ? keys.slice(0, -1) : keys)) as Json).length === 0],
   [/^\w+ \{\}$/, 'There are no components of this kind.', (_, keys) => keys.length === 2 && keys[0] === 'components'],
@@ -121,6 +120,7 @@ const usual: readonly (readonly [member: RegExp, why: string, isIt?: (document: 
   [/^\d+ \{"type":"null"\}$/, 'The type around it refuses null.', (document, keys) => isRefused(nodeAt(document, keys.slice(0, -2)) as Json)],
   [/^\d+ \{/, 'Another part of the same list says the same, or the path.', isSaidTwice],
   [/^\$ref /, 'Another part of `allOf` says it of the same place.', isSaidBeside],
+  [/^additionalItems /, 'All items have one schema.', (document, keys) => !Array.isArray((nodeAt(document, keys.slice(0, -1)) as Json)['items'])],
   [/^pattern /, 'The values that are listed match it.', (document, keys) => { const { enum: values, pattern } = nodeAt(document, keys.slice(0, -1)) as { enum?: unknown[]; pattern: string }; return values?.every((value) => new RegExp(pattern, 'u').test(String(value))) ?? false; }],
   [/^\d+ "/, 'Only objects have members.', (document, keys) => keys.at(-2) === 'required' && isOfAnother(document, keys, 'required', 'object')],
   [/^\$ref /, 'Another part of the same list says the same.', (document, keys) => isSaidTwice(document, keys.slice(0, -1))],
@@ -486,7 +486,7 @@ async function documentAt(path: string): Promise<Json | null> {
   const bytes = await readFile(path);
   if (
     bytes.length > largest ||
-    path.endsWith('package.json') ||
+    /package(?:-lock)?\.json$/.test(path) ||
     !/openapi|swagger|\$schema/.test(bytes.toString('utf8', 0, 100_000))
   )
     return null;

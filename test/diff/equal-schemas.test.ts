@@ -143,8 +143,6 @@ const equal: [name: string, one: Schema, other: Schema, version?: Version][] = [
     ['a/b', 'a\\/b'],
     ['[^\\d]', '[^0-9]'],
   ].map(([one, other]): [string, Schema, Schema] => [`the pattern ${one}`, { ...text, pattern: one }, { ...text, pattern: other }]),
-  ['bounds of int32', { type: 'integer', format: 'int32' }, int32, '3.0.3'],
-  ['bounds beside int32', { ...int32, format: 'int32' }, int32, '3.0.3'],
 ]; // prettier-ignore
 /* oxlint-enable unicorn/no-thenable */
 
@@ -156,6 +154,13 @@ test.each(equal)('%s: the same', (_, one, other, version = '3.1.0') => {
 test('texts of constants are texts', () => {
   const [titled] = [{ oneOf: [{ const: 'a', title: 'A', description: 'First.' }, { const: 'b' }] }];
   expect(new Set(Object.values(verdictsOf(titled, { enum: ['a', 'b'] }, '3.1.0')))).toEqual(new Set(['docs']));
+});
+
+test.each([
+  ['instead of it', { type: 'integer', format: 'int32' }],
+  ['beside it', { ...int32, format: 'int32' }],
+])('limits %s say what a format says to all but generators of code', (_, formatted) => {
+  expect(new Set(Object.values(verdictsOf(formatted, int32, '3.0.3')))).toEqual(new Set(['docs']));
 });
 
 /** What a change does to the set of valid values, and the verdicts that follow. */

@@ -216,11 +216,11 @@ export function compareFormat(pair: Pair): void {
   const textIn = (format: typeof before) => (typeof format?.value === 'string' ? format.value : null);
   const [old, current] = [textIn(before), textIn(after)];
   if (old === current || haveSameCoding(pair)) return;
-  if ((old === null && isInRange(pair.before, current)) || (current === null && isInRange(pair.after, old))) return;
   const isHint = [old, current].every((format) => format === null || hints.has(format));
+  const isMoot = (old === null && isInRange(pair.before, current)) || (current === null && isInRange(pair.after, old));
   const says = sayHas('format', old && quote(old), current && quote(current));
   const details = { before: old, after: current, at: placesOf(pair, before, after) };
-  report(pair, isHint ? 'docs' : effectOfFormats(old, current), codeOf('format', old, current), says, details);
+  report(pair, isHint || isMoot ? 'docs' : effectOfFormats(old, current), codeOf('format', old, current), says, details);
 }
 
 /** Whether a schema allows only numbers of a format, by its limits. */
