@@ -220,7 +220,13 @@ export function compareFormat(pair: Pair): void {
   const isMoot = (old === null && isInRange(pair.before, current)) || (current === null && isInRange(pair.after, old));
   const says = sayHas('format', old && quote(old), current && quote(current));
   const details = { before: old, after: current, at: placesOf(pair, before, after) };
-  report(pair, isHint || isMoot ? 'docs' : effectOfFormats(old, current), codeOf('format', old, current), says, details);
+  report(
+    pair,
+    isHint || isMoot ? 'docs' : effectOfFormats(old, current),
+    codeOf('format', old, current),
+    says,
+    details,
+  );
 }
 
 /** Whether a schema allows only numbers of a format, by its limits. */
