@@ -9,6 +9,7 @@
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { argv } from 'zx';
 import { runCompile } from '../src/compile/run.ts';
 import { checkConfig } from '../src/config/load-config.ts';
@@ -71,6 +72,7 @@ const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document
   [/\/parameters\/[^/]+(?:\/|$)/, 'What a document says of these headers is ignored.', isIgnored],
   [/^\/components\/schemas\/[^/]+\/./, 'Only headers of which nothing counts have it.', isOfIgnored],
   [/\/nullable$/, 'Since 3.1 it says nothing, and before where no type is said.', ({ openapi, ...document }, keys) => /^3\.[12]/.test(String(openapi)) || !('type' in (nodeAt(document as Json, keys.slice(0, -1)) as Json))],
+  [/\/uniqueItems$/, 'There is one item.', (document, keys) => { const { items, additionalItems } = nodeAt(document, keys.slice(0, -1)) as Json; return additionalItems === false && (items as unknown[]).length === 1; }],
   [/\/required\/\d+$/, 'Only objects have members.', (document, keys) => isOfAnother(document, keys, 'required', 'object')],
   [/\/properties(?:\/.*)?$/, 'Only objects have members.', (document, keys) => isOfAnother(document, keys, 'properties', 'object')],
   [/\/(?:uniqueItems|m(?:ax|in)Items)$/, 'Only lists have items.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['type'] !== 'array'],
@@ -92,7 +94,7 @@ const usual: readonly (readonly [member: RegExp, why: string, isIt?: (document: 
   [/^(?:contentType |\w+ \{(?:"\w+":\{)?"contentType":)"application\/json"/, 'Objects in forms are JSON without it.'],
   [/^type /, 'What is listed beside it has this type.', (document, keys) => ['enum', 'const'].some((key) => key in (nodeAt(document, keys.slice(0, -1)) as Json))],
   [/^\d+ "integer"$/, 'Integers are numbers.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as unknown[]).includes('number')],
-  [/^type /, 'Every branch beside it has this type.', (document, keys) => isOfBranches(nodeAt(document, keys.slice(0, -1)) as Json)],
+  [/^type /, 'Every branch beside it has this type.', (document, keys) => isOfBranches(document, nodeAt(document, keys.slice(0, -1)) as Json)],
   [/^(?:type|format|readOnly|title|description|x-[^ ]+) /, 'Another part of `allOf` says it of the same place.', isSaidBeside],
   [/^\d+ "/, 'What is around the condition requires it.', (document, keys) => keys.at(-2) === 'required' && keys.at(-3) === 'then' && isRequiredAround(document, keys)],
   [/^\d+ "/, 'Another part of `allOf` requires it.', (document, keys) => keys.at(-2) === 'required' && isSaidBeside(document, keys.slice(0, -1), [nodeAt(document, keys)])],
@@ -120,6 +122,8 @@ const usual: readonly (readonly [member: RegExp, why: string, isIt?: (document: 
   [/^\d+ \{"type":"null"\}$/, 'The type around it refuses null.', (document, keys) => isRefused(nodeAt(document, keys.slice(0, -2)) as Json)],
   [/^\d+ \{/, 'Another part of the same list says the same, or the path.', isSaidTwice],
   [/^\$ref /, 'Another part of `allOf` says it of the same place.', isSaidBeside],
+  [/^(?:type "string"|propertyNames \{"type":"string"\})$/, 'Names are texts.', (_, keys) => keys.slice(-2).includes('propertyNames')],
+  [/^\S+ \{/, 'What is around the branch says the same of it.', isOfSchemaAround],
   [/^additionalItems /, 'All items have one schema.', (document, keys) => !Array.isArray((nodeAt(document, keys.slice(0, -1)) as Json)['items'])],
   [/^pattern /, 'The values that are listed match it.', (document, keys) => { const { enum: values, pattern } = nodeAt(document, keys.slice(0, -1)) as { enum?: unknown[]; pattern: string }; return values?.every((value) => new RegExp(pattern, 'u').test(String(value))) ?? false; }],
   [/^\d+ "/, 'Only objects have members.', (document, keys) => keys.at(-2) === 'required' && isOfAnother(document, keys, 'required', 'object')],
@@ -166,11 +170,19 @@ function isBesideAnything(document: Json, keys: string[]): boolean {
   });
 }
 
-/** Whether each branch of a union has the type that stands beside it, or values of that. */
-function isOfBranches({ type, anyOf, oneOf }: Json): boolean {
-  const branches = (anyOf ?? oneOf) as Json[] | undefined;
-  const isOf = (one: Json) => one['type'] === type || typeof one['const'] === type || (Array.isArray(one['enum']) && one['enum'].every((value) => typeof value === type)); // prettier-ignore
-  return branches !== undefined && branches.every(isOf);
+/** Whether each branch of a union has a type that stands beside it, or values of that. */
+function isOfBranches(document: Json, { type, anyOf, oneOf }: Json): boolean {
+  const isOf = (value: unknown) => [type].flat().includes(value);
+  const holds = ({ type: own, const: value, enum: values, ...rest }: Json): boolean =>
+    isOf(own) || isOf(typeof value) || (Array.isArray(values) && values.every((one) => isOf(typeof one))) || Array.isArray(rest['anyOf'] ?? rest['oneOf']) && isOfBranches(document, { type, ...rest });
+  return ((anyOf ?? oneOf) as unknown[] | undefined)?.every((one) => holds(follow(document, one) as Json)) ?? false;
+} // prettier-ignore
+
+/** Whether the schema around a branch of a union says the same of this property. */
+function isOfSchemaAround(document: Json, keys: string[]): boolean {
+  const [union, , holder, name] = keys.slice(-4) as [string, string, string, string];
+  if (!/^(?:any|one)Of$/.test(union) || holder !== 'properties') return false;
+  return isDeepStrictEqual(nodeAt(document, keys), nodeAt(document, [...keys.slice(0, -4), 'properties', name]));
 }
 
 /** Whether a schema has a type, and not null. */

@@ -758,6 +758,12 @@ describe('components that no operation uses', () => {
       ['docs document-extension-changed', 'risky schema-type-changed'],
     ],
     [
+      'one that only x-webhooks without operations name',
+      of({ schemas: { A: text } }, { openapi: '3.0.3', 'x-webhooks': { sent: { '{$url}': { post: refersTo('A') } } } }),
+      of({ schemas: { A: {} } }, { openapi: '3.0.3', 'x-webhooks': { sent: { '{$url}': { post: refersTo('A') } } } }),
+      ['risky schema-type-unset'],
+    ],
+    [
       'a parameter',
       of({ parameters: { P: { name: 'a', in: 'query' } } }),
       of({ parameters: { P: { name: 'b', in: 'query' } } }),

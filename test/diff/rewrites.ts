@@ -316,8 +316,8 @@ const all: Readonly<Record<string, Rewrite>> = {
   silentBytes,
 };
 
-/** References that count items, or lead through paths, would lead elsewhere. */
-const isFragile = (document: Json) => /"#\/(?:paths\/|[^"]*\/\d+["/])/.test(JSON.stringify(document));
+/** References that count items, or lead through paths or media types, would lead elsewhere. */
+const isFragile = (document: Json) => /"#\/(?:paths\/|[^"]*\/(?:\d+["/]|content\/))/.test(JSON.stringify(document));
 
 export const rewrites: Readonly<Record<string, Rewrite>> = Object.fromEntries(
   Object.entries(all).map(([name, rewrite]) => [name, (document) => (isFragile(document) ? null : rewrite(document))]),

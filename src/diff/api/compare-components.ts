@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../model/json.ts';
-import { holdsOf } from '../../model/openapi-shape.ts';
+import { holdsOf, methods } from '../../model/openapi-shape.ts';
+import { objectOf } from '../../render/json-value.ts';
 import { compareSchemas } from '../schema/compare-schemas.ts';
 import { meantBy } from '../schema/match-branches.ts';
 import { viewOf } from '../schema/read-schema.ts';
@@ -90,7 +91,12 @@ function componentsOf(side: Side): Map<string, Place & { noun: string; name: str
 /** The pointers of all that operations lead to. */
 function pointersUsed({ spend }: Walk, side: Side): Set<string> {
   const isOld = side.dialect.name === '2.0';
-  const { components: _, definitions: __, parameters, responses, ...operations } = side.document;
+  const { components: _, definitions: __, 'x-webhooks': hooks, parameters, responses, ...rest } = side.document;
+  // An extension may be anything: what has no operations is not compared.
+  const sent = Object.values(objectOf(hooks)).filter((item) =>
+    Object.keys(objectOf(item)).some((key) => methods.has(key)),
+  );
+  const operations = { ...rest, sent };
   const pointers = new Set<string>();
   const read = new Set<string>();
   const references = new Set(referencesFrom(isOld ? operations : { ...operations, parameters, responses }, isOld));
