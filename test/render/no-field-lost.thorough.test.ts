@@ -54,7 +54,7 @@ function lostIn(document: Json): string[] {
   );
   const api = readApi(document);
   const lost: string[] = [];
-  for (const { operation, anchor } of [...api.groups.flatMap(({ operations }) => operations), ...api.webhooks]) {
+  for (const { operation, anchor } of api.sections.flatMap(({ operations }) => operations)) {
     const view = viewOperation(document, operation);
     const success = view.responses.find(({ status }) => status.startsWith('2'));
     const text = sections.get(anchor) ?? '';

@@ -4,7 +4,7 @@ import { formatHtml, lengthOf, markup, nothing, type Html, joinHtml, outsideLink
 import { summaryOf } from './list-operations.ts';
 import { type Page, createLong } from '../page.ts';
 import { nameText, shorten } from '../markdown.ts';
-import type { NamedSchema, PlacedOperation, Api } from './api-view.ts';
+import type { Api, NamedSchema, OperationGroup, PlacedOperation } from './api-view.ts';
 import { methodHtml, docsHtml, operationHtml, operationLine, securityHtml } from './operation-html.ts';
 import { listOf, objectOf, textOf, entriesOf } from '../json-value.ts';
 import { externalDocsOf } from './operation-view.ts';
@@ -14,13 +14,8 @@ import { sampleOf } from '../schema/sample-value.ts';
 import { schemaHtml } from '../schema/schema-html.ts';
 import { exampleHtml } from '../schema/example.ts';
 
-/** A heading of the reference with what is below it, such as a tag and its operations. */
-interface Section {
-  title: string;
-  anchor: string;
-  /** Markdown. */
-  description: string;
-  operations: readonly PlacedOperation[];
+/** A heading of the reference with what is below it: operations or schemas. */
+interface Section extends OperationGroup {
   schemas: readonly NamedSchema[];
   /** Its heading, then its operations or schemas, with their anchors. */
   pieces: { anchor: string; html: Html }[];
@@ -56,7 +51,7 @@ function divide(sections: readonly Section[], offset: number): PagePart[] {
   const names = new Set(reserved);
   const parts: PagePart[] = [];
   let at = offset;
-  for (const { title, pieces } of sections) {
+  for (const { name: title, pieces } of sections) {
     let count = 0;
     let part: PagePart | null = null;
     for (const { anchor, html } of pieces) {
@@ -90,7 +85,7 @@ function operationLink({ operation, anchor }: PlacedOperation): Html {
   return markup`${link} ${summaryOf(operation, 120)}`;
 }
 
-function sectionIndex(page: Page, { title, anchor, description, operations, schemas }: Section): Html {
+function sectionIndex(page: Page, { name: title, anchor, description, operations, schemas }: Section): Html {
   const lines = [
     ...operations.map((one) => markup`<li id="${one.anchor}">${operationLink(one)}</li>`),
     ...schemas.map(
@@ -125,36 +120,28 @@ export function apiHtml(
     long.add(whole, short);
     if (long.parts.length > count) sections.at(-1)!.pieces.push({ anchor, html: long.parts.at(-1)! });
   };
-  const begin = (section: Omit<Section, 'pieces'>, whole: () => Html, short?: () => Html) => {
+  const begin = (section: Omit<Section, 'pieces'>) => {
     sections.push({ ...section, pieces: [] });
-    add(section.anchor, whole, short);
+    const { name, anchor, description } = section;
+    const heading = markup`<h2 id="${anchor}">${nameText(name, 200)}</h2>`;
+    add(
+      anchor,
+      () => markup`${heading}${page.descriptions.block(description, 4)}`,
+      () => heading,
+    );
   };
-  const addOperations = (operations: readonly PlacedOperation[]) => {
-    const part = { ...page, inlineRows: rowsOf(operations.length) };
-    for (const { operation, anchor } of operations)
+  for (const section of api.sections) {
+    begin({ ...section, schemas: [] });
+    const part = { ...page, inlineRows: rowsOf(section.operations.length) };
+    for (const { operation, anchor } of section.operations)
       add(
         anchor,
         () => operationHtml(part, operation, anchor),
         () => operationLine(operation, anchor),
       );
-  };
-  for (const group of api.groups) {
-    begin(
-      { ...sectionOf(group.name, group.anchor), description: group.description, operations: group.operations },
-      () => markup`<h2 id="${group.anchor}">${nameText(group.name, 200)}</h2>
-        ${page.descriptions.block(group.description, 4)}`,
-      () => markup`<h2 id="${group.anchor}">${nameText(group.name, 200)}</h2>`,
-    );
-    addOperations(group.operations);
-  }
-  if (api.webhooks.length > 0) {
-    const title = markup`<h2 id="webhooks">Webhooks</h2>`;
-    begin({ ...sectionOf('Webhooks', 'webhooks'), operations: api.webhooks }, () => title);
-    addOperations(api.webhooks);
   }
   if (api.schemas.length > 0) {
-    const title = markup`<h2 id="schemas">Schemas</h2>`;
-    begin({ ...sectionOf('Schemas', 'schemas'), schemas: api.schemas }, () => title);
+    begin({ name: 'Schemas', anchor: 'schemas', description: '', operations: [], schemas: api.schemas });
     for (const [at, { name, schema, anchor }] of api.schemas.entries())
       add(
         anchor,
@@ -167,10 +154,6 @@ export function apiHtml(
 }
 
 const maxSamples = 500;
-
-function sectionOf(title: string, anchor: string): Omit<Section, 'pieces'> {
-  return { title, anchor, description: '', operations: [], schemas: [] };
-}
 
 /** A named schema with its anchor, and an example beside it. */
 export function namedSchemaHtml(page: Page, name: string, schema: unknown, anchor: string, hasSample = true): Html {

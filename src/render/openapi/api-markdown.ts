@@ -1,4 +1,4 @@
-import type { Api, PlacedOperation } from './api-view.ts';
+import type { Api } from './api-view.ts';
 import { valueText } from '../schema/example.ts';
 import { objectOf, textOf } from '../json-value.ts';
 import { createLong, type Page } from '../page.ts';
@@ -19,20 +19,13 @@ import { rowMarkdown, schemaMarkdown } from '../schema/schema-markdown.ts';
 export function apiMarkdown(page: Page, api: Api): string {
   const long = createLong<string>(({ length }) => length);
   long.add(() => introMarkdown(page, api));
-  const addOperations = (operations: readonly PlacedOperation[]) => {
+  for (const { name, description, operations } of api.sections) {
+    long.add(() => `## ${inlineMarkdown(name, 200)}\n\n${paragraph(description)}`);
     for (const { operation } of operations)
       long.add(
         () => operationMarkdown(page, operation),
         () => `- ${codeMarkdown(`${operation.method} ${operation.path}`)}\n`,
       );
-  };
-  for (const { name, description, operations } of api.groups) {
-    long.add(() => `## ${inlineMarkdown(name, 200)}\n\n${paragraph(description)}`);
-    addOperations(operations);
-  }
-  if (api.webhooks.length > 0) {
-    long.add(() => '## Webhooks\n\n');
-    addOperations(api.webhooks);
   }
   if (api.schemas.length > 0) long.add(() => '## Schemas\n\n');
   for (const { name, schema } of api.schemas)

@@ -11,8 +11,8 @@ export interface PlacedOperation {
   anchor: string;
 }
 
-/** The operations of one tag. */
-export interface TagGroup {
+/** Operations under one heading: those of a tag, or the webhooks. */
+export interface OperationGroup {
   name: string;
   /** Markdown. */
   description: string;
@@ -29,8 +29,10 @@ export interface NamedSchema {
 
 /** An API in reading order. */
 export interface Api {
-  groups: TagGroup[];
-  webhooks: PlacedOperation[];
+  /** The operations by tag. */
+  groups: OperationGroup[];
+  /** All that there are: those groups, then the webhooks. */
+  sections: OperationGroup[];
   schemas: NamedSchema[];
   security: { name: string; scheme: JsonObject; anchor: string }[];
   /** The headings of the description. */
@@ -51,9 +53,9 @@ export function readApi(document: JsonObject): Api {
   const placed = operations.map((operation) => ({ operation, anchor: anchors.operation(outlineNames(operation)) }));
   const named = schemasOf(document);
   const schemas = named.slice(0, listLimit).map(([name, schema]) => ({ name, schema, anchor: anchors.schema(name) }));
-  const groups = new Map<string, TagGroup>();
-  const group = (name: string, description: string): TagGroup =>
-    groups.getOrInsertComputed(name, () => ({ name, description, anchor: anchors.tag(name), operations: [] }));
+  const tags = new Map<string, OperationGroup>();
+  const group = (name: string, description: string): OperationGroup =>
+    tags.getOrInsertComputed(name, () => ({ name, description, anchor: anchors.tag(name), operations: [] }));
   for (const tag of listOf(document['tags']).slice(0, listLimit))
     if (isObject(tag)) group(textOf(tag['name']), textOf(tag['description']) || textOf(tag['summary']));
   const untagged: PlacedOperation[] = [];
@@ -61,11 +63,14 @@ export function readApi(document: JsonObject): Api {
     const name = textOf(listOf(one.operation.value['tags'])[0]);
     (name === '' ? untagged : group(name, '').operations).push(one);
   }
-  const title = groups.size === 0 ? 'Operations' : 'Other operations';
+  const title = tags.size === 0 ? 'Operations' : 'Other operations';
   const rest = { name: title, description: '', anchor: 'operations', operations: untagged };
+  const groups = [...tags.values(), rest].filter((one) => one.operations.length > 0);
+  const sent = placed.filter(({ operation }) => operation.isWebhook);
+  const webhooks = { name: 'Webhooks', description: '', anchor: 'webhooks', operations: sent };
   return {
-    groups: [...groups.values(), rest].filter((one) => one.operations.length > 0),
-    webhooks: placed.filter(({ operation }) => operation.isWebhook),
+    groups,
+    sections: sent.length === 0 ? groups : [...groups, webhooks],
     schemas,
     security: entriesOf(securitySchemesOf(document))
       .slice(0, 1000)

@@ -17,7 +17,7 @@ import type { JsonObject } from '../../model/json.ts';
 import type { Rendered } from '../../compile/sandboxes.ts';
 import { apiHtml, longestReference } from './api-html.ts';
 import { apiMarkdown } from './api-markdown.ts';
-import { readApi, type Api, type PlacedOperation } from './api-view.ts';
+import { readApi, type Api, type OperationGroup, type PlacedOperation } from './api-view.ts';
 import { summaryOf } from './list-operations.ts';
 import { methodHtml } from './operation-html.ts';
 import { requirementsOf } from './operation-view.ts';
@@ -26,20 +26,19 @@ import { requirementsOf } from './operation-view.ts';
 const foldsAt = 60;
 
 function apiNavigation(api: Api): Html {
-  const count = api.groups.reduce((sum, { operations }) => sum + operations.length, api.webhooks.length);
+  const count = api.sections.reduce((sum, { operations }) => sum + operations.length, 0);
   const isFolded = count > foldsAt;
   let left = longestNavigation;
-  const groupOf = (name: string, anchor: string, operations: readonly PlacedOperation[]): Html => {
+  const groupOf = ({ name, anchor, operations }: OperationGroup): Html => {
     const links = operations.slice(0, left).map(operationLink);
     left -= links.length;
-    return navigationGroup(name, anchor, links, operations.length - links.length, isFolded);
+    return navigationGroup(nameText(name, 80), anchor, links, operations.length - links.length, isFolded);
   };
   const schemas = api.schemas.slice(0, longestNavigation).map(schemaLink);
   const parts = [
     ...headingLinks(api.headings),
     ...(api.security.length === 0 ? [] : [markup`<a href="#security">Authorization</a>`]),
-    ...api.groups.map(({ name, anchor, operations }) => groupOf(nameText(name, 80), anchor, operations)),
-    ...(api.webhooks.length === 0 ? [] : [groupOf('Webhooks', 'webhooks', api.webhooks)]),
+    ...api.sections.map(groupOf),
     ...(schemas.length === 0
       ? []
       : [navigationGroup('Schemas', 'schemas', schemas, api.schemas.length - schemas.length, true)]),
@@ -73,9 +72,9 @@ function headingLinks(headings: readonly Heading[]): Html[] {
 /** Renders an API. */
 export function renderApi(document: JsonObject, imageOf: FindImage, bytes: number): Rendered {
   const api = readApi(document);
-  const placed = [...api.groups, ...api.webhooks, ...api.schemas, ...api.security, ...api.headings];
-  const operations = api.groups.flatMap((group) => group.operations);
-  const ids = new Set(['security', 'webhooks', 'schemas', ...[...placed, ...operations].map(({ anchor }) => anchor)]);
+  const operations = api.sections.flatMap((section) => section.operations);
+  const placed = [...api.sections, ...operations, ...api.schemas, ...api.security, ...api.headings];
+  const ids = new Set(['security', 'schemas', ...placed.map(({ anchor }) => anchor)]);
   const descriptions = createDescriptions({ anchorOf: anchorIn(ids, api.headings), imageOf }, api.headings);
   const newPage = (): Page => ({
     document,
@@ -86,14 +85,13 @@ export function renderApi(document: JsonObject, imageOf: FindImage, bytes: numbe
     security: requirementsOf(document['security']),
     anchors: { schemas: anchorsOf(api.schemas), security: anchorsOf(api.security) },
   });
-  const count = operations.length + api.webhooks.length;
-  const rows = rowsFor(count, inlineRows.onePage);
+  const rows = rowsFor(operations.length, inlineRows.onePage);
   let page = newPage();
   let content = apiHtml(page, api, longestReference, () => rows);
   // Too long for one page: each section is a page, and has rows of its own.
   if (content.isCut) {
     page = newPage();
-    const max = rowsFor(count, inlineRows.pages);
+    const max = rowsFor(operations.length, inlineRows.pages);
     content = apiHtml(page, api, pageBudget, (some) =>
       Math.max(rows, Math.min(max, rowsFor(some, inlineRows.section))),
     );
