@@ -45,8 +45,8 @@ export function joinHtml(parts: readonly Html[], separator: Html = nothing): Htm
   return { [text]: parts.map((part) => part[text]).join(separator[text]) };
 }
 
-/** An unordered list of these items. Empty HTML if there are none. */
-export function listHtml(items: readonly Html[], kind: 'props' | 'options' | 'nav' | null = null): Html {
+/** An unordered list of these items; `nav`: the table of contents. Empty HTML if there are none. */
+export function listHtml(items: readonly Html[], kind: 'nav' | null = null): Html {
   if (items.length === 0) return nothing;
   const lines = items.map((item) => markup`<li>${item}</li>`);
   return kind === null ? markup`<ul>${lines}</ul>` : markup`<ul class="${kind}">${lines}</ul>`;

@@ -1,7 +1,9 @@
 import type { Outline, OutlineSchema } from '../model/outline.ts';
 import { digestOfValue, listOf, objectOf } from './json-value.ts';
 import { shorten } from './markdown.ts';
-import { listLimit } from './openapi/list-operations.ts';
+
+/** Most entries read from a list of a document. */
+export const listLimit = 20_000;
 
 /** The longest texts in an outline, in characters. */
 export const longest = { name: 1000, title: 200, summary: 300, description: 500 };

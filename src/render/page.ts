@@ -3,8 +3,6 @@ import type { JsonObject } from '../model/json.ts';
 import type { Descriptions, Heading } from './description.ts';
 import { listHtml, markup, type Html } from './html.ts';
 import type { Once } from './json-value.ts';
-import { nameText } from './markdown.ts';
-import type { NamedSchema } from './openapi/api-view.ts';
 import type { Requirement } from './openapi/operation-view.ts';
 import type { Schemas } from './schema/schemas.ts';
 
@@ -60,19 +58,18 @@ export const longestNavigation = 6000;
 
 export type FindImage = ReturnType<typeof createFindImage>;
 
-/** A link to a named schema, in the table of contents. */
-export function schemaLink({ name, anchor }: NamedSchema): Html {
-  return markup`<a href="#${anchor}">${nameText(name, 80)}</a>`;
-}
-
-/** Links under a heading in the table of contents. The heading is a link, unless it folds them. */
-export function navigationGroup(
-  name: string,
-  anchor: string,
-  links: readonly Html[],
-  more: number,
-  isFolded: boolean,
+/**
+ * Links to these parts under a heading in the table of contents, or to the first `most`. The heading
+ * is a link, unless it folds them.
+ */
+export function navigationGroup<T>(
+  { name, anchor, isFolded = false }: { name: string; anchor: string; isFolded?: boolean },
+  parts: readonly T[],
+  linkTo: (part: T) => Html,
+  most = longestNavigation,
 ): Html {
+  const links = parts.slice(0, most).map(linkTo);
+  const more = parts.length - links.length;
   const list = listHtml(more > 0 ? [...links, markup`${more} more`] : links);
   return isFolded
     ? markup`<details><summary>${name}</summary>${list}</details>`

@@ -2,14 +2,13 @@ import type { Rendered } from '../compile/sandboxes.ts';
 import { kinds, type RulesetKind } from '../model/kinds.ts';
 import { createAnchors, type Outline } from '../model/outline.ts';
 import { createDescriptions } from './description.ts';
-import { empty, longest } from './outline.ts';
+import { empty, listLimit, longest } from './outline.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import { valueText } from './schema/example.ts';
 import { formatHtml, joinHtml, lengthOf, listHtml, markup, nothing, type Html } from './html.ts';
 import { digestOfValue, entriesOf, textOf, listOf, objectOf } from './json-value.ts';
-import { anchorIn, createLong, longestNavigation, navigationGroup, type FindImage, type Page } from './page.ts';
+import { anchorIn, createLong, navigationGroup, type FindImage, type Page } from './page.ts';
 import { nameText, blockMarkdown, codeMarkdown, firstParagraph, inlineMarkdown, shorten } from './markdown.ts';
-import { listLimit } from './openapi/list-operations.ts';
 import { httpsUrl } from '../model/escape.ts';
 
 /** One rule of a Redocly or Spectral ruleset. */
@@ -268,10 +267,8 @@ function rulesetMarkdown(document: JsonObject, rules: readonly PlacedRule[]): st
 }
 
 function rulesetNavigation(rules: readonly PlacedRule[]): Html {
-  const links = rules
-    .slice(0, longestNavigation)
-    .map(({ rule, anchor }) => markup`<a href="#${anchor}">${nameText(rule.name, 80)}</a>`);
-  return listHtml([navigationGroup('Rules', 'rules', links, rules.length - links.length, false)], 'nav');
+  const linkTo = ({ rule, anchor }: PlacedRule) => markup`<a href="#${anchor}">${nameText(rule.name, 80)}</a>`;
+  return listHtml([navigationGroup({ name: 'Rules', anchor: 'rules' }, rules, linkTo)], 'nav');
 }
 
 /** Renders a ruleset. */

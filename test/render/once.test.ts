@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createDescriptions } from '../../src/render/description.ts';
 import { createOnce } from '../../src/render/json-value.ts';
-import { namedSchemaHtml } from '../../src/render/openapi/api-html.ts';
+import { namedSchemaHtml } from '../../src/render/schema/named-schema.ts';
 import { operationsOf } from '../../src/render/openapi/list-operations.ts';
 import { operationHtml } from '../../src/render/openapi/operation-html.ts';
 import type { Page } from '../../src/render/page.ts';
@@ -134,7 +134,7 @@ test('a schema under its name is read once', () => {
     work();
     return before - page.schemas.left;
   };
-  const whole = costOf(() => namedSchemaHtml(page, 's', schema, 'schema/s'));
+  const whole = costOf(() => namedSchemaHtml(page, { name: 's', schema, anchor: 'schema/s' }));
   const rows = list(100).reduce((sum) => sum + costOf(() => viewSchema(page.schemas, text)), 0);
   expect(whole).toBe(costOf(() => viewSchema(page.schemas, schema)) + rows);
 });

@@ -4,15 +4,13 @@ import { formatHtml, lengthOf, markup, nothing, type Html, joinHtml, outsideLink
 import { summaryOf } from './list-operations.ts';
 import { type Page, createLong } from '../page.ts';
 import { nameText, shorten } from '../markdown.ts';
-import type { Api, NamedSchema, OperationGroup, PlacedOperation } from './api-view.ts';
+import type { Api, OperationGroup, PlacedOperation } from './api-view.ts';
 import { methodHtml, docsHtml, operationHtml, operationLine, securityHtml } from './operation-html.ts';
 import { listOf, objectOf, textOf, entriesOf } from '../json-value.ts';
 import { externalDocsOf } from './operation-view.ts';
 import { serverUrls } from './outline-api.ts';
 import { unknownServer, usualUrl } from './sample-request.ts';
-import { sampleOf } from '../schema/sample-value.ts';
-import { schemaHtml } from '../schema/schema-html.ts';
-import { exampleHtml } from '../schema/example.ts';
+import { namedSchemaHtml, schemaLine, type NamedSchema } from '../schema/named-schema.ts';
 
 /** A heading of the reference with what is below it: operations or schemas. */
 interface Section extends OperationGroup {
@@ -142,11 +140,11 @@ export function apiHtml(
   }
   if (api.schemas.length > 0) {
     begin({ name: 'Schemas', anchor: 'schemas', description: '', operations: [], schemas: api.schemas });
-    for (const [at, { name, schema, anchor }] of api.schemas.entries())
+    for (const [at, one] of api.schemas.entries())
       add(
-        anchor,
-        () => namedSchemaHtml(page, name, schema, anchor, at < maxSamples),
-        () => markup`<section class="schema" id="${anchor}"><h3>${nameText(name, 300)}</h3></section>`,
+        one.anchor,
+        () => namedSchemaHtml(page, one, at < maxSamples),
+        () => schemaLine(one),
       );
   }
   const html = markup`<div class="reference">${joinHtml(long.parts)}</div>`;
@@ -154,23 +152,6 @@ export function apiHtml(
 }
 
 const maxSamples = 500;
-
-/** A named schema with its anchor, and an example beside it. */
-export function namedSchemaHtml(page: Page, name: string, schema: unknown, anchor: string, hasSample = true): Html {
-  return markup`<section class="schema" id="${anchor}">
-    <h3><a href="#${anchor}">${nameText(name, 300)}</a></h3>
-    ${hasSample ? withSample(page, schema) : markup`<div>${schemaHtml(page, schema)}</div>`}
-  </section>`;
-}
-
-/** A schema, and one example beside it if it is of objects or lists. */
-export function withSample(page: Page, schema: unknown): Html {
-  const value = sampleOf(page.schemas, schema, 'response');
-  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0)
-    return markup`<div>${schemaHtml(page, schema)}</div>`;
-  return markup`<div>${schemaHtml(page, schema, value)}</div>
-    <div class="samples"><details class="example" open>${exampleHtml(markup`Example`, { value })}</details></div>`;
-}
 
 function introHtml(page: Page, api: Api): Html {
   const { document } = page;

@@ -13,6 +13,7 @@ import {
 } from './operation-view.ts';
 import { summaryOf, type ApiOperation } from './list-operations.ts';
 import { serverUrls } from './outline-api.ts';
+import { namedSchemaMarkdown, schemaLineMarkdown } from '../schema/named-schema.ts';
 import { rowMarkdown, schemaMarkdown } from '../schema/schema-markdown.ts';
 
 /** The reference of an API as Markdown. */
@@ -28,18 +29,12 @@ export function apiMarkdown(page: Page, api: Api): string {
       );
   }
   if (api.schemas.length > 0) long.add(() => '## Schemas\n\n');
-  for (const { name, schema } of api.schemas)
+  for (const one of api.schemas)
     long.add(
-      () => namedSchemaMarkdown(page, name, schema),
-      () => `- ${codeMarkdown(name)}\n`,
+      () => namedSchemaMarkdown(page.schemas, one),
+      () => schemaLineMarkdown(one),
     );
   return long.parts.join('');
-}
-
-/** A schema under its name. */
-export function namedSchemaMarkdown({ schemas }: Pick<Page, 'schemas'>, name: string, schema: unknown): string {
-  const { brief, tree } = schemaMarkdown(schemas, schema);
-  return `### ${inlineMarkdown(name, 300)}\n\n${brief}\n\n${endOf(tree)}`;
 }
 
 function introMarkdown(page: Page, { security }: Api): string {

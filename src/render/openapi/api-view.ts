@@ -1,8 +1,10 @@
 import { type JsonObject, isObject } from '../../model/json.ts';
 import { createAnchors } from '../../model/outline.ts';
 import { entriesOf, listOf, objectOf, textOf } from '../json-value.ts';
+import type { NamedSchema } from '../schema/named-schema.ts';
 import { headingsOf, type Heading } from '../description.ts';
-import { listLimit, operationsOf, type ApiOperation } from './list-operations.ts';
+import { listLimit } from '../outline.ts';
+import { operationsOf, type ApiOperation } from './list-operations.ts';
 import { outlineNames, schemasOf, securitySchemesOf } from './outline-api.ts';
 
 /** An operation with its anchor. */
@@ -18,13 +20,6 @@ export interface OperationGroup {
   description: string;
   anchor: string;
   operations: PlacedOperation[];
-}
-
-/** A schema with its anchor. */
-export interface NamedSchema {
-  name: string;
-  schema: unknown;
-  anchor: string;
 }
 
 /** An API in reading order. */

@@ -2,6 +2,7 @@ import { type JsonObject, isObject } from '../../model/json.ts';
 import { isBesidePaths, methods } from '../../model/openapi-shape.ts';
 import { entriesOf, textOf, once, resolveLocal } from '../json-value.ts';
 import { firstParagraph, firstSentence } from '../markdown.ts';
+import { listLimit } from '../outline.ts';
 
 /** One operation of an OpenAPI document of any version. */
 export interface ApiOperation {
@@ -25,9 +26,6 @@ export function summaryOf({ item, value }: Pick<ApiOperation, 'item' | 'value'>,
     firstParagraph(textOf(item['summary']).trim(), length)
   );
 }
-
-/** Most entries read from a list of a document. */
-export const listLimit = 20_000;
 
 /**
  * All operations in document order: first those of paths, then those of webhooks. `isCut`: some

@@ -3,8 +3,8 @@ import { type JsonObject, isObject } from '../../model/json.ts';
 import type { Outline, OutlineOperation } from '../../model/outline.ts';
 import { createOnce, dereference, digestOfValue, entriesOf, listOf, objectOf, textOf } from '../json-value.ts';
 import { firstParagraph, shorten } from '../markdown.ts';
-import { empty, longest, namedSchema } from '../outline.ts';
-import { listLimit, operationsOf, summaryOf, type ApiOperation } from './list-operations.ts';
+import { empty, listLimit, longest, namedSchema } from '../outline.ts';
+import { operationsOf, summaryOf, type ApiOperation } from './list-operations.ts';
 
 const maxParameters = 100;
 

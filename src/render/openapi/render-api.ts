@@ -8,10 +8,10 @@ import {
   longestNavigation,
   navigationGroup,
   pageBudget,
-  schemaLink,
   type FindImage,
   type Page,
 } from '../page.ts';
+import { schemaLink } from '../schema/named-schema.ts';
 import { createSchemas } from '../schema/schemas.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Rendered } from '../../compile/sandboxes.ts';
@@ -30,18 +30,17 @@ function apiNavigation(api: Api): Html {
   const isFolded = count > foldsAt;
   let left = longestNavigation;
   const groupOf = ({ name, anchor, operations }: OperationGroup): Html => {
-    const links = operations.slice(0, left).map(operationLink);
-    left -= links.length;
-    return navigationGroup(nameText(name, 80), anchor, links, operations.length - links.length, isFolded);
+    const most = left;
+    left = Math.max(0, left - operations.length);
+    return navigationGroup({ name: nameText(name, 80), anchor, isFolded }, operations, operationLink, most);
   };
-  const schemas = api.schemas.slice(0, longestNavigation).map(schemaLink);
   const parts = [
     ...headingLinks(api.headings),
     ...(api.security.length === 0 ? [] : [markup`<a href="#security">Authorization</a>`]),
     ...api.sections.map(groupOf),
-    ...(schemas.length === 0
+    ...(api.schemas.length === 0
       ? []
-      : [navigationGroup('Schemas', 'schemas', schemas, api.schemas.length - schemas.length, true)]),
+      : [navigationGroup({ name: 'Schemas', anchor: 'schemas', isFolded: true }, api.schemas, schemaLink)]),
   ];
   return listHtml(parts, 'nav');
 }
