@@ -135,7 +135,6 @@ function createInline(document: JsonObject, deepest: number) {
 function exampleOf(document: JsonObject, operation: ApiOperation, bytes: number): JsonObject {
   const schemas = createSchemas(document, 'openapi', bytes);
   const view = viewOperation(document, operation);
-  const security = securityOf(document, operation);
   const responses = view.responses.slice(0, 10).map(({ status, media }) => {
     const json = media.find(({ types }) => types.some(isJson));
     const given = json?.examples.find(({ value, isElsewhere }) => isElsewhere !== true && isSmall(value));
@@ -145,7 +144,7 @@ function exampleOf(document: JsonObject, operation: ApiOperation, bytes: number)
   return {
     method,
     path,
-    request: operation.isWebhook ? null : curlOf(sampleRequest(schemas, operation, view, security)),
+    request: operation.isWebhook ? null : curlOf(sampleRequest(schemas, operation, view)),
     responses: Object.fromEntries(responses) as JsonObject,
   };
 }

@@ -191,7 +191,6 @@ test('a sample has no header that curl would take for a file, and no line breaks
     createSchemas(document, 'openapi', 0),
     operation,
     viewOperation(document, operation),
-    [],
   );
   expect(headers).toEqual([{ name: 'X-A', value: 'a??B: c', secret: null }]);
 });
@@ -203,6 +202,6 @@ test('a header that the sample has anyway is not sent twice where the document d
   const value = { parameters: [parameter], requestBody: { content } };
   const operation = { method: 'POST', path: '/', isWebhook: false, item: {}, value };
   const schemas = createSchemas(document, 'openapi', 0);
-  const { headers } = sampleRequest(schemas, operation, viewOperation(document, operation), []);
+  const { headers } = sampleRequest(schemas, operation, viewOperation(document, operation));
   expect(headers).toEqual([{ name: 'Content-Type', value: 'application/json', secret: null }]);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { curlOf, sampleRequest, type SampleRequest } from '../../src/render/openapi/sample-request.ts';
-import { requirementsOf, viewOperation } from '../../src/render/openapi/operation-view.ts';
+import { viewOperation } from '../../src/render/openapi/operation-view.ts';
 import { renderDocument } from '../../src/render/render.ts';
 import { sampleOf } from '../../src/render/schema/sample-value.ts';
 import { createSchemas } from '../../src/render/schema/schemas.ts';
@@ -13,10 +13,9 @@ type Json = Record<string, unknown>;
 
 function requestOf(operation: Json, document: Json = {}, path = '/pets'): SampleRequest {
   const whole = { openapi: '3.1.0', info: { title: 'x', version: '1' }, ...document };
-  const view = viewOperation(whole, { method: 'POST', path, isWebhook: false, item: {}, value: operation });
   const schemas = createSchemas(whole, 'openapi', 0);
   const asked = { method: 'POST', path, isWebhook: false, item: {}, value: operation };
-  return sampleRequest(schemas, asked, view, view.security ?? requirementsOf(document['security']));
+  return sampleRequest(schemas, asked, viewOperation(whole, asked));
 }
 
 const list = ['a b', 'c,d'];

@@ -6,6 +6,7 @@ import { blockMarkdown, codeMarkdown, inlineMarkdown } from '../markdown.ts';
 import {
   type Media,
   callbacksOf,
+  requirementsOf,
   viewOperation,
   type OperationView,
   type Parameter,
@@ -74,7 +75,8 @@ function operationMarkdown(page: Page, operation: ApiOperation): string {
     names === '' ? '' : `${names}\n\n`,
     paragraph(view.description),
     view.servers.length === 0 ? '' : `At ${view.servers.map((url) => codeMarkdown(url)).join(', ')}.\n\n`,
-    view.security === null ? '' : requirementText(view.security),
+    // Without its own, those of the whole document are above.
+    requirementText(requirementsOf(value['security'])),
     parametersMarkdown(page, view.parameters),
     bodyMarkdown(page, view),
     responsesMarkdown(page, view),

@@ -21,15 +21,24 @@ import { nameText } from '../markdown.ts';
 /** One complete operation with its anchor. */
 export function operationHtml(page: Page, operation: ApiOperation, anchor: string): Html {
   const view = viewOperation(page.document, operation);
+  const server = serverOf(page.document, operation, view);
+  const room = roomFor(page.inlineRows);
   const title = titleOf(operation);
   return markup`<section class="operation" id="${anchor}">
     <h3>
       <a href="#${anchor}">${view.isDeprecated ? markup`<s>${title}</s>` : title}</a>${view.isDeprecated ? flagHtml('deprecated') : nothing}
     </h3>
-    ${urlHtml(operation, serverOf(page.document, operation, view))}
+    ${urlHtml(operation, server)}
     ${aboutHtml(page, operation, view)}
-    ${samplesHtml(page, operation, view, { anchor, security: securityOf(page.document, operation) })}
-    <div class="parts">${partsHtml(page, operation, view, anchor)}</div>
+    ${samplesHtml(page, operation, view, anchor)}
+    <div class="parts">
+      ${serversHtml(view.servers, server)}
+      ${securityHtml(page, securityOf(page.document, operation))}
+      ${parametersHtml(page, view.parameters, room)}
+      ${bodyHtml(page, view, room, { anchor, isReceived: operation.isWebhook })}
+      ${responsesHtml(page, view.responses, room, anchor)}
+      ${callbacksOf(page.document, operation).map((one) => callbackHtml(page, one))}
+    </div>
   </section>`;
 }
 
@@ -48,9 +57,7 @@ function titleOf(operation: ApiOperation): string {
 export function methodHtml(method: string): Html {
   const name = method.toLowerCase();
   const isKnown = ['get', 'put', 'post', 'delete', 'patch'].includes(name);
-  return isKnown
-    ? markup`<b class="method ${name}">${method}</b>`
-    : markup`<b class="method">${method.slice(0, 50)}</b>`;
+  return markup`<b class="${isKnown ? `method ${name}` : 'method'}">${method.slice(0, 50)}</b>`;
 }
 
 function urlHtml({ method, path, isWebhook }: ApiOperation, base: string): Html {
@@ -66,14 +73,6 @@ function aboutHtml(page: Page, operation: ApiOperation, view: OperationView): Ht
   return lengthOf(words) === 0 ? nothing : markup`<div class="about">${words}</div>`;
 }
 
-function partsHtml(page: Page, operation: ApiOperation, view: OperationView, anchor: string): Html {
-  const room = roomFor(page.inlineRows);
-  return markup`${serversHtml(view.servers, serverOf(page.document, operation, view))}${securityHtml(
-    page,
-    securityOf(page.document, operation),
-  )}${parametersHtml(page, view.parameters, room)}${bodyHtml(page, view, room, { anchor, isReceived: operation.isWebhook })}${responsesHtml(page, view.responses, room, anchor)}${callbacksOf(page.document, operation).map((one) => callbackHtml(page, one))}`;
-}
-
 function callbackHtml(page: Page, { name, operations, from }: Callback): Html {
   const all = page.once(from, 'callback', () => joinHtml(operations.map((one) => callbackOperationHtml(page, one))));
   return markup`<h4>Callback ${name}</h4>
@@ -84,14 +83,14 @@ function callbackHtml(page: Page, { name, operations, from }: Callback): Html {
 function callbackOperationHtml(page: Page, operation: ApiOperation): Html {
   const view = viewOperation(page.document, operation);
   const room = roomFor(0);
+  const examples = (view.body?.media ?? []).flatMap((media) => media.examples);
   return markup`<details>
     <summary>${methodHtml(operation.method)} <code>${operation.path.slice(0, 500)}</code></summary>
-    ${page.descriptions.block(
-      view.description || summaryOf(operation, 300),
-      5,
-    )}${parametersHtml(page, view.parameters, room)}${bodyHtml(page, view, room, { anchor: null, isReceived: true })}${examplesHtml(
-      (view.body?.media ?? []).flatMap(({ examples }) => examples),
-    )}${responsesHtml(page, view.responses, room, null)}
+    ${page.descriptions.block(view.description || summaryOf(operation, 300), 5)}
+    ${parametersHtml(page, view.parameters, room)}
+    ${bodyHtml(page, view, room, { anchor: null, isReceived: true })}
+    ${examplesHtml(examples)}
+    ${responsesHtml(page, view.responses, room, null)}
   </details>`;
 }
 

@@ -137,8 +137,6 @@ export type Requirement = { scheme: string; scopes: string[] }[];
 export interface OperationView {
   description: string;
   isDeprecated: boolean;
-  /** The operation's own requirements; null: those of the whole document. */
-  security: Requirement[] | null;
   servers: string[];
   externalDocs: { url: string; description: string } | null;
   parameters: Parameter[];
@@ -167,7 +165,6 @@ export function viewOperation(document: JsonObject, { item, value }: ApiOperatio
   return {
     description: textOf(value['description']) || textOf(item['description']),
     isDeprecated: value['deprecated'] === true,
-    security: Array.isArray(value['security']) ? requirementsOf(value['security']) : null,
     servers: urls.slice(0, maxCallbacks),
     externalDocs: externalDocsOf(value['externalDocs']),
     parameters,

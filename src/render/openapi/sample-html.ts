@@ -1,7 +1,7 @@
 import { exampleHtml, type Example } from '../schema/example.ts';
 import { isSmall, sampleOf } from '../schema/sample-value.ts';
 import { markup, nothing, type Html } from '../html.ts';
-import { isJson, type OperationView, type Requirement, type Response } from './operation-view.ts';
+import { isJson, type OperationView, type Response } from './operation-view.ts';
 import type { ApiOperation } from './list-operations.ts';
 import { listOf, objectOf, textOf } from '../json-value.ts';
 import type { Page } from '../page.ts';
@@ -17,16 +17,11 @@ const maxAnswers = 20;
  * Samples of one operation: a request with curl, the other examples of its body, and the bodies of
  * its responses, one of which is open at a time. Scripts write the request in other languages.
  */
-export function samplesHtml(
-  { schemas }: Page,
-  operation: ApiOperation,
-  view: OperationView,
-  { anchor, security }: { anchor: string; security: readonly Requirement[] },
-): Html {
+export function samplesHtml({ schemas }: Page, operation: ApiOperation, view: OperationView, anchor: string): Html {
   // Of each media type a request, of which the first is on the page and the others are in folds.
   const [first, ...types] = operation.isWebhook ? [] : bodyTypes(view.body?.media).slice(0, maxExamples);
   const curl = (type?: BodyType) =>
-    markup`<pre tabindex="0"><code>${curlOf(sampleRequest(schemas, operation, view, security, type))}</code></pre>`;
+    markup`<pre tabindex="0"><code>${curlOf(sampleRequest(schemas, operation, view, type))}</code></pre>`;
   const request = operation.isWebhook ? nothing : curl(first);
   const requests = types.map(
     (one) =>

@@ -1,6 +1,6 @@
 import { bodyTypes, sampleBody, type SampleBody, pathText, plainText, queryText } from './sample-body.ts';
 import { entriesOf, objectOf, listOf, textOf, dereference } from '../json-value.ts';
-import type { OperationView, Parameter, Requirement } from './operation-view.ts';
+import { securityOf, type OperationView, type Parameter, type Requirement } from './operation-view.ts';
 import type { ApiOperation } from './list-operations.ts';
 import { securitySchemesOf, serverUrls } from './outline-api.ts';
 import { isSmall, sampleOf } from '../schema/sample-value.ts';
@@ -23,7 +23,6 @@ export function sampleRequest(
   schemas: Schemas,
   operation: ApiOperation,
   view: OperationView,
-  security: readonly Requirement[],
   type = bodyTypes(view.body?.media)[0],
 ): SampleRequest {
   const { document } = schemas;
@@ -35,7 +34,7 @@ export function sampleRequest(
   let target = operation.path;
   for (const [name, text] of given('path', pathText)) target = target.replaceAll(`{${name}}`, () => text || '-');
   const body = type === undefined ? null : sampleBody(schemas, type);
-  const keys = credentials(document, security);
+  const keys = credentials(document, securityOf(document, operation));
   const query = [
     ...keys.query,
     ...[...given('query', queryText), ...given('querystring', queryText)].map(([, text]) => text),

@@ -176,9 +176,8 @@ function typeOfView(page: Page, view: SchemaView): Html {
 }
 
 export function flagHtml(flag: string): Html {
-  return flag === 'required' || flag === 'deprecated'
-    ? markup` <span class="flag ${flag}">${flag}</span>`
-    : markup` <span class="flag">${flag}</span>`;
+  const isMarked = flag === 'required' || flag === 'deprecated';
+  return markup` <span class="${isMarked ? `flag ${flag}` : 'flag'}">${flag}</span>`;
 }
 
 function constraintsHtml({ constraints }: SchemaView): Html {
@@ -236,7 +235,6 @@ function groupHtml(at: Place, { heading, rows: all, more: cut }: SchemaGroup, is
     const weight = weightOf(row);
     const share = shareOf(room, weight / waiting);
     waiting -= weight;
-    if (share.rows <= 0) break;
     const isFirst = index === 0 && depth < choicesOpen;
     const inside = { ...at, depth: depth + 1, room: share };
     lines.push(isChoice ? option(inside, row, isFirst) : line(inside, row));
