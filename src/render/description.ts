@@ -1,7 +1,7 @@
 import MarkdownIt from 'markdown-it';
 import type { ShownImage } from '../model/image.ts';
 import { escapeText, decodePercent } from '../model/escape.ts';
-import { clearEmptyHeaders, foldTokens, keepDeepText } from './markdown-tokens.ts';
+import { addBlockRules, clearEmptyHeaders, foldTokens, keepDeepText } from './markdown-tokens.ts';
 import { formatHtml, imageHtml, markup, isSafeLink, nothing, trustHtml, type Html } from './html.ts';
 import { firstParagraph, shorten } from './markdown.ts';
 import { tagsToMarkdown } from './tags-to-markdown.ts';
@@ -208,17 +208,11 @@ function createMarkdown({ anchorOf, imageOf }: Around) {
     return id === null ? null : `#${id}`;
   }
 
+  addBlockRules(markdown);
   // Avoids style attributes for aligned table cells and language classes for code.
   const { rules } = markdown.renderer;
   for (const name of ['th_open', 'td_open'])
     rules[name] = (tokens, at) => (tokens[at]!.tag === 'th' ? '<th scope="col">' : '<td>');
-  // Words stay whole on a narrow screen: a table that is too wide scrolls in its box, which the keyboard must reach.
-  rules['table_open'] = () => '<div class="table" tabindex="0"><table>\n';
-  rules['table_close'] = () => '</table></div>\n';
-  rules['ordered_list_open'] = (tokens, at) => {
-    const start = Number(tokens[at]!.attrGet('start') ?? 1);
-    return start === 1 ? '<ol>\n' : `<ol start="${Math.trunc(start)}">\n`;
-  };
   for (const name of ['fence', 'code_block'])
     rules[name] = (tokens, at) => `<pre><code>${escapeText(tokens[at]!.content)}</code></pre>\n`;
   return markdown;

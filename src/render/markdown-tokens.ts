@@ -58,6 +58,17 @@ function markOf(inline: Tokens[number] | undefined): string | null {
   return folds.summary;
 }
 
+/** Writes tables and numbered lists as pages show them. */
+export function addBlockRules({ renderer: { rules } }: MarkdownIt): void {
+  // Words stay whole on a narrow screen: a table that is too wide scrolls in its box, which the keyboard must reach.
+  rules['table_open'] = () => '<div class="table" tabindex="0"><table>\n';
+  rules['table_close'] = () => '</table></div>\n';
+  rules['ordered_list_open'] = (tokens, at) => {
+    const start = Number(tokens[at]!.attrGet('start') ?? 1);
+    return start === 1 ? '<ol>\n' : `<ol start="${Math.trunc(start)}">\n`;
+  };
+}
+
 /**
  * Keeps what is nested deeper than `maxNesting` as text. markdown-it would leave it out, and with it
  * all that follows a list that is so deep. `found` gets each such place: what the page is parsed

@@ -1,7 +1,7 @@
 import createMarkdown, { type Env, type MarkdownIt } from 'markdown-it';
 import footnote from 'markdown-it-footnote';
 import type { HeadingIds, PageHeading, PageLink } from '../model/source-page.ts';
-import { keepDeepText } from '../../render/markdown-tokens.ts';
+import { addBlockRules, keepDeepText } from '../../render/markdown-tokens.ts';
 import { escapeText, decodePercent } from '../../model/escape.ts';
 import { shorten } from '../../render/markdown.ts';
 import { addEmbeds, addMarkup } from './markup.ts';
@@ -170,6 +170,7 @@ interface HeadingMeta {
 
 function addRules(markdown: MarkdownIt): void {
   const { rules } = markdown.renderer;
+  addBlockRules(markdown);
   rules['heading_open'] = (tokens, at) => {
     const { id, level, hasLink } = tokens[at]!.meta as unknown as HeadingMeta;
     const start = `<h${level} id="${markdown.utils.escapeHtml(id)}">`;
@@ -188,12 +189,6 @@ function addRules(markdown: MarkdownIt): void {
       const [, side] = /text-align:(center|right)/.exec(String(tokens[at]!.attrGet('style') ?? '')) ?? [];
       return `<${tag}${tag === 'th' ? ' scope="col"' : ''}${side ? ` class="${side}"` : ''}>`;
     };
-  rules['table_open'] = () => '<div class="table" tabindex="0"><table>\n';
-  rules['table_close'] = () => '</table></div>\n';
-  rules['ordered_list_open'] = (tokens, at) => {
-    const start = Number(tokens[at]!.attrGet('start') ?? 1);
-    return start === 1 ? '<ol>\n' : `<ol start="${Math.trunc(start)}">\n`;
-  };
   rules['code_block'] = (tokens, at) => codeHtml(tokens[at]!.content, '', null);
   rules['fence'] = (tokens, at, _options, env) => {
     const { content, info, meta } = tokens[at]!;
