@@ -1,5 +1,6 @@
 import { slugFrom } from '../../model/address.ts';
 import type { Pages, PagePart } from '../../model/outline.ts';
+import { createFreeName } from '../../model/pointer.ts';
 import { formatHtml, lengthOf, markup, nothing, type Html, joinHtml, outsideLink } from '../html.ts';
 import { summaryOf } from './list-operations.ts';
 import { type Page, createLong } from '../page.ts';
@@ -29,9 +30,6 @@ export const longestReference = 2_200_000;
 /** Characters after which a part goes on in another page. */
 const longestPart = 600_000;
 
-/** Names that parts may not have: that of the whole. */
-const reserved = ['whole'];
-
 /**
  * Divides a long reference into an overview and a page for each section. Null if one page is
  * enough. `offset`: where the first section starts in the whole.
@@ -46,17 +44,19 @@ function pagesOf(page: Page, intro: Html, sections: readonly Section[], offset: 
 }
 
 function divide(sections: readonly Section[], offset: number): PagePart[] {
-  const names = new Set(reserved);
+  // The whole has a name, too.
+  const freeName = createFreeName(new Set(['whole']), 'part');
   const parts: PagePart[] = [];
   let at = offset;
   for (const { name: title, pieces } of sections) {
+    const slug = (slugFrom(title) ?? '').slice(0, 50).replace(/-$/, '');
     let count = 0;
     let part: PagePart | null = null;
     for (const { anchor, html } of pieces) {
       if (part === null || part.to - part.from > longestPart) {
         count++;
-        const name = nameFor(title, names);
-        part = { name, title: count === 1 ? title : `${title} (${count})`, from: at, to: at, anchors: [] };
+        const numbered = count === 1 ? title : `${title} (${count})`;
+        part = { name: freeName(slug), title: numbered, from: at, to: at, anchors: [] };
         parts.push(part);
       }
       at += lengthOf(html);
@@ -65,15 +65,6 @@ function divide(sections: readonly Section[], offset: number): PagePart[] {
     }
   }
   return parts;
-}
-
-/** A name for a URL that no other part has. */
-function nameFor(title: string, names: Set<string>): string {
-  const slug = (slugFrom(title)?.replace(/-{2,}/g, '-') ?? 'part').slice(0, 50).replace(/-+$/, '');
-  let name = slug;
-  for (let number = 2; names.has(name); number++) name = `${slug}-${number}`;
-  names.add(name);
-  return name;
 }
 
 function operationLink({ operation, anchor }: PlacedOperation): Html {
