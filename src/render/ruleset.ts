@@ -106,6 +106,11 @@ function descriptionOf(definition: unknown): string {
   return textOf(description) || textOf(message);
 }
 
+/** What a ruleset says of itself. Redocly has no members for it, only extensions. */
+function aboutOf(ruleset: JsonObject, key: 'title' | 'description'): string {
+  return textOf(ruleset[key]) || textOf(ruleset[`x-${key}`]);
+}
+
 /** The member of a published ruleset that lists what was left out of it, because it was partial. */
 export const leftOutMember = 'x-stele-left-out';
 
@@ -190,7 +195,7 @@ function rulesetHtml(
 
 function introHtml({ document, descriptions }: Pick<Page, 'document' | 'descriptions'>): Html {
   const bases = extendedBy(document);
-  const description = textOf(document['description']) || textOf(document['x-description']);
+  const description = aboutOf(document, 'description');
   const leftOut = leftOutOf(document);
   if (bases.length === 0 && description.trim() === '' && leftOut.length === 0) return nothing;
   const list = markup`<p>Extends${bases.slice(0, 100).map((name) => markup` <code>${name.slice(0, 200)}</code>`)}</p>`;
@@ -242,7 +247,7 @@ function settings(definition: unknown): Html {
 
 function rulesetMarkdown(document: JsonObject, rules: readonly PlacedRule[]): string {
   const long = createLong<string>(({ length }) => length);
-  const description = blockMarkdown(textOf(document['description']) || textOf(document['x-description']));
+  const description = blockMarkdown(aboutOf(document, 'description'));
   const bases = extendedBy(document).slice(0, 100);
   if (description !== '') long.add(() => `${description}\n\n`);
   if (bases.length > 0) long.add(() => `Extends ${bases.map((name) => codeMarkdown(name)).join(' ')}\n\n`);
@@ -291,11 +296,10 @@ export function renderRuleset(document: JsonObject, kind: RulesetKind, imageOf: 
 /** The outline of a ruleset. */
 export function outlineRuleset(document: JsonObject, kind: RulesetKind): Outline {
   const { rules, more } = rulesOf(document, kind);
-  const text = (key: string) => textOf(document[key]) || textOf(document[`x-${key}`]);
   return {
     ...empty,
-    title: shorten(text('title'), longest.title),
-    description: firstParagraph(text('description'), longest.description),
+    title: shorten(aboutOf(document, 'title'), longest.title),
+    description: firstParagraph(aboutOf(document, 'description'), longest.description),
     rules: rules.map(({ name, severity, description, definition }) => ({
       name: shorten(name, longest.name),
       severity,

@@ -316,7 +316,7 @@ function guessType(schema: JsonObject): string {
   if ('pattern' in schema || 'minLength' in schema || 'maxLength' in schema || 'format' in schema) return 'string';
   if ('minimum' in schema || 'maximum' in schema || 'multipleOf' in schema) return 'number';
   const composed = (['allOf', 'oneOf', 'anyOf'] as const).find((keyword) => Array.isArray(schema[keyword]));
-  return composed === undefined ? 'anything' : { allOf: 'all of', oneOf: 'one of', anyOf: 'any of' }[composed];
+  return composed === undefined ? 'anything' : wordOf[composed];
 }
 
 /** `Cat or Dog` for a schema that consists only of alternatives with short names. */

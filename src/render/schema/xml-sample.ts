@@ -67,18 +67,16 @@ function elements(progress: Progress, schema: unknown, name: string, value: unkn
   }
   if (!isObject(value)) return [`${indent}<${name}${namespace}>${escapeXml(textOf(value))}</${name}>`];
   const properties = propertiesOf(progress.schemas, schema);
-  const members = entriesOf(value).map(([key, one]) => ({
-    one,
-    schema: properties.get(key),
-    form: formOf(progress.schemas, properties.get(key), key),
-  }));
-  const attributes = members
-    .filter(({ form, one }) => form.isAttribute && !isObject(one) && !Array.isArray(one))
-    .map(({ form, one }) => ` ${form.name}="${escapeXml(textOf(one))}"`);
-  const inside = members
-    .filter(({ form, one }) => !form.isAttribute || isObject(one) || Array.isArray(one))
-    .flatMap(({ form, one, schema: own }) => elements(progress, own, form.name, one, depth + 1));
-  const start = `${indent}<${name}${namespace}${[...new Set(attributes)].join('')}`;
+  const attributes = new Set<string>();
+  const inside = entriesOf(value).flatMap(([key, one]) => {
+    const property = properties.get(key);
+    const form = formOf(progress.schemas, property, key);
+    const isText = typeof one !== 'object' || one === null;
+    if (!form.isAttribute || !isText) return elements(progress, property, form.name, one, depth + 1);
+    attributes.add(` ${form.name}="${escapeXml(textOf(one))}"`);
+    return [];
+  });
+  const start = `${indent}<${name}${namespace}${[...attributes].join('')}`;
   return inside.length === 0 ? [`${start}/>`] : [`${start}>`, ...inside, `${indent}</${name}>`];
 }
 
