@@ -7,7 +7,7 @@ import { entriesOf, listOf, parseObject, textOf, resolveLocal } from './json-val
 import { operationsOf, type ApiOperation } from './openapi/list-operations.ts';
 import { isJson, securityOf, viewOperation } from './openapi/operation-view.ts';
 import { outlineNames, securitySchemesOf, serverUrls } from './openapi/outline-api.ts';
-import { isSmall, sampleOf } from './schema/sample-value.ts';
+import { sampleOf, smallIn } from './schema/sample-value.ts';
 import { curlOf, sampleRequest } from './openapi/sample-request.ts';
 
 /** The longest excerpt, in characters. A longer one has fewer references inlined. */
@@ -137,8 +137,7 @@ function exampleOf(document: JsonObject, operation: ApiOperation, bytes: number)
   const view = viewOperation(document, operation);
   const responses = view.responses.slice(0, 10).map(({ status, media }) => {
     const json = media.find(({ types }) => types.some(isJson));
-    const given = json?.examples.find(({ value, isElsewhere }) => isElsewhere !== true && isSmall(value));
-    return [status, json === undefined ? null : (given?.value ?? sampleOf(schemas, json.schema, 'response'))];
+    return [status, json ? (smallIn(json.examples)?.value ?? sampleOf(schemas, json.schema, 'response')) : null];
   });
   const { method, path } = outlineNames(operation);
   return {

@@ -2,7 +2,7 @@ import { own, isObject } from '../../model/json.ts';
 import { entriesOf, objectOf, textOf, dereference } from '../json-value.ts';
 import type { Example } from '../schema/example.ts';
 import { type Parameter, isJson, type Media } from './operation-view.ts';
-import { isSmall, sampleOf } from '../schema/sample-value.ts';
+import { sampleOf, smallIn } from '../schema/sample-value.ts';
 import type { Schemas } from '../schema/schemas.ts';
 import { xmlSample } from '../schema/xml-sample.ts';
 
@@ -162,7 +162,7 @@ export function sampleBody(schemas: Schemas, { media, type: written }: BodyType)
   // Of all types the one that such a schema is about.
   const isAny = written === '*/*' && typeOfFile(dereference(schemas.document, media.schema) ?? {}) === null;
   const type = isAny ? 'application/json' : written;
-  const example = media.examples.find(({ value, isElsewhere }) => isElsewhere !== true && isSmall(value))?.value;
+  const example = smallIn(media.examples)?.value;
   if (isXml(type) || isText(type)) {
     const text = typeof example === 'string' ? example : bodyText(schemas, media, type, example);
     return { kind: 'text', type, text: text ?? 'text' };

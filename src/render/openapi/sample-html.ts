@@ -1,5 +1,5 @@
 import { exampleHtml, type Example } from '../schema/example.ts';
-import { isSmall, sampleOf } from '../schema/sample-value.ts';
+import { isSmall, sampleOf, smallIn } from '../schema/sample-value.ts';
 import { markup, nothing, type Html } from '../html.ts';
 import { isJson, type OperationView, type Response } from './operation-view.ts';
 import type { ApiOperation } from './list-operations.ts';
@@ -29,16 +29,15 @@ export function samplesHtml({ schemas }: Page, operation: ApiOperation, view: Op
   );
   const bodies = (view.body?.media ?? []).flatMap((media) => media.examples);
   // The first is in the request already, if it is small.
-  const [main] = bodies;
-  const isShown = !operation.isWebhook && main !== undefined && main.isElsewhere !== true && isSmall(main.value);
-  const others = bodies.slice(isShown ? 1 : 0);
-  const name = isShown && others.length > 0 ? main.name.slice(0, 300) : '';
+  const shown = operation.isWebhook ? undefined : smallIn(bodies.slice(0, 1));
+  const others = bodies.slice(shown ? 1 : 0);
+  const name = shown && others.length > 0 ? shown.name.slice(0, 300) : '';
   const answers = view.responses.flatMap((response) => answersOf(schemas, response)).slice(0, maxAnswers);
   // The body that a webhook sends is made as that of a response is.
   const payloads = operation.isWebhook && others.length === 0 ? bodyTypes(view.body?.media) : [];
-  const shown = [...others, ...payloads.flatMap((one) => generated(schemas, one))];
-  if (operation.isWebhook && shown.length + answers.length === 0) return nothing;
-  const examples = shown.slice(0, maxExamples).map((example, at) => {
+  const beside = [...others, ...payloads.flatMap((one) => generated(schemas, one))];
+  if (operation.isWebhook && beside.length + answers.length === 0) return nothing;
+  const examples = beside.slice(0, maxExamples).map((example, at) => {
     const title = markup`Body: ${example.name.slice(0, 300) || nameText(example.type ?? '', 100)}`;
     const inside = exampleHtml(title, example);
     // A receiver of a webhook looks for the sent body first.
@@ -105,7 +104,7 @@ function answersOf(schemas: Page['schemas'], { status, media }: Response): Answe
     const given = examplesOf(one)
       .slice(0, maxExamples)
       .map((example) => written(schemas, one, example));
-    const samples = given.every(({ isElsewhere }) => isElsewhere === true) ? generated(schemas, one) : [];
+    const samples = given.every(({ isElsewhere }) => isElsewhere) ? generated(schemas, one) : [];
     return [...samples, ...given].map((example) => {
       const words = [example.name.slice(0, 300), nameText(one.type, 100)].filter(Boolean);
       return { status, title: (all.length > 1 ? words : words.slice(0, 1)).join(', '), example };

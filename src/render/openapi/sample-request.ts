@@ -3,7 +3,7 @@ import { entriesOf, objectOf, listOf, textOf, dereference } from '../json-value.
 import { securityOf, type OperationView, type Parameter, type Requirement } from './operation-view.ts';
 import type { ApiOperation } from './list-operations.ts';
 import { securitySchemesOf, serverUrls } from './outline-api.ts';
-import { isSmall, sampleOf } from '../schema/sample-value.ts';
+import { sampleOf, smallIn } from '../schema/sample-value.ts';
 import type { Schemas } from '../schema/schemas.ts';
 
 /**
@@ -93,7 +93,7 @@ export function usualUrl(written: string, variables: unknown): string {
 
 /** The value of a parameter; its name where the document says nothing of it. */
 function parameterValue(schemas: Schemas, { name, place, schema, examples }: Parameter): unknown {
-  const example = examples.find(({ value, isElsewhere }) => isElsewhere !== true && isSmall(value));
+  const example = smallIn(examples);
   const value = example === undefined ? sampleOf(schemas, schema, 'request', name) : example.value;
   if (typeof value === 'object' && value !== null) return value;
   const text = textOf(value);

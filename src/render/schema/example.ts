@@ -72,9 +72,7 @@ export interface Example {
 
 /** Folded examples; short ones are on one line. Long ones are cut and marked. */
 export function examplesHtml(examples: readonly Example[]): Html {
-  const short = examples.filter(
-    ({ name, value, isElsewhere }) => isElsewhere !== true && name === '' && isShort(value),
-  );
+  const short = examples.filter(({ name, value, isElsewhere }) => !isElsewhere && name === '' && isShort(value));
   const long = examples.filter((example) => !short.includes(example)).slice(0, 10);
   const line =
     short.length === 0

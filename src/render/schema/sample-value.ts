@@ -1,6 +1,7 @@
 import { isNumeric, nearestMultiple, plus, type Numeric } from '../../model/exact-numbers.ts';
 import { own, type JsonObject, isObject } from '../../model/json.ts';
 import { dereference, entriesOf, listOf, objectOf, textOf } from '../json-value.ts';
+import type { Example } from './example.ts';
 import { resolveSchema, type Schemas } from './schemas.ts';
 
 // Depth of optional members, and of those that a valid value needs.
@@ -244,6 +245,11 @@ function numberSample(
   const capped = upper < (multiple ?? 1) ? upper : (multiple ?? 1);
   const near = least > capped ? least : capped;
   return multiple === null ? near : nearestMultiple(near, multiple, false);
+}
+
+/** The first example that a sample can have: it is here, and short. */
+export function smallIn(examples: readonly Example[]): Example | undefined {
+  return examples.find(({ value, isElsewhere }) => !isElsewhere && isSmall(value));
 }
 
 /** Whether an example is short enough for a sample. */
