@@ -52,6 +52,7 @@ const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document
   [/\/nullable$/, 'JSON Schema does not know it.', isSchema],
   [/\/type\/\d+$/, 'The values that are listed say it.', (document, keys) => 'enum' in (nodeAt(document, keys.slice(0, -2)) as Json)],
   [/.\/definitions\/[^/]+\/./, 'Within another schema, it is of those who refer to it.', (document, keys) => { const at = keys.lastIndexOf('definitions'); return at > 0 && !JSON.stringify(document).includes(`"#/${keys.slice(0, at + 2).join('/')}"`); }],
+  [/\/additionalItems$/, 'All items have one schema.', (document, keys) => !Array.isArray((nodeAt(document, keys.slice(0, -1)) as Json)['items'])],
   [/\/additionalItems$/, 'The list may not be longer.', (document, keys) => { const { items, maxItems } = nodeAt(document, keys.slice(0, -1)) as Json; return Array.isArray(items) && maxItems === items.length; }],
   [/\/(?:anyOf|oneOf)\//, 'A branch beside it allows anything.', isBesideAnything],
   [/\/maxItems$/, 'The list of its items ends before.', (document, keys) => { const { items, additionalItems } = nodeAt(document, keys.slice(0, -1)) as Json; return Array.isArray(items) && additionalItems === false; }],
@@ -60,7 +61,7 @@ const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document
   [/\/(?:type|m(?:ax|in)(?:Length|imum))$/, 'Every schema that extends it lists its values.', isListedAround],
   [/\/(?:maximum|minimum)$/, 'No multiple is between the two.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['multipleOf'] !== undefined],
   [/^\/paths\/[^/]+\/parameters\/\d+(?:\/|$)/, 'Every operation has its own parameter of this name.', isReplaced],
-  [/\/items\/collectionFormat$/, 'Only lists are written as lists.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['type'] !== 'array'],
+  [/\/collectionFormat$/, 'Only lists are written as lists.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['type'] !== 'array'],
   [/\/m(?:ax|in)imum$/, 'Its format is as narrow, or only numbers have limits.', isLimitMoot],
   [/\/items(?:\/.*)?$/, 'Only lists have items.', (document, keys) => isOfAnother(document, keys, 'items', 'array')],
   [/./, 'What is only written is in no response, and what is only read in no request.', isOneWay],
@@ -273,8 +274,12 @@ function isSaidAround(document: Json, keys: string[]): boolean {
 
 /** Whether another part of the `allOf` around it, of its own, or of all that refer to it, says the same there. */
 function isSaidBeside(document: Json, keys: string[], value = nodeAt(document, keys)): boolean {
-  const saysAt = (parts: readonly unknown[], path: readonly string[]) =>
-    parts.some((part) => isSaidIn(document, nodeAt(follow(document, part) as Json, path.slice(0, -1)) as Json, keys.at(-1)!, value));
+  const saysAt = (parts: readonly unknown[], path: readonly string[], depth = 9): boolean =>
+    parts.some((part) => {
+      const one = follow(document, part) as Json;
+      const isHere = isSaidIn(document, nodeAt(one, path.slice(0, -1)) as Json, keys.at(-1)!, value);
+      return isHere || (depth > 0 && saysAt((one['allOf'] ?? []) as unknown[], path, depth - 1));
+    });
   const { allOf, $ref } = nodeAt(document, keys.slice(0, -1)) as Json;
   if (isSaidIn(document, { allOf, $ref }, keys.at(-1)!, value)) return true;
   const around = keys.flatMap((key, at) => (key === 'allOf' ? [at] : []));

@@ -160,7 +160,7 @@ const excused: readonly (readonly [what: RegExp, verdict: 'none' | 'docs' | 'saf
   [/ (?:title|description|[$]comment|examples|example|externalDocs) /, 'docs', 'It is for people.'],
   [/ deprecated /, 'safe', 'Nothing ends with it; clients have time.'],
   [
-    /^(?:request|response|property|part|subtype|unused|slip|others|items|parameter|header) xml /,
+    /^(?:request|response|property|part|subtype|unused|slip|union|others|items|parameter|header) xml /,
     'docs',
     'No media type of the API is XML.',
   ],
@@ -168,7 +168,7 @@ const excused: readonly (readonly [what: RegExp, verdict: 'none' | 'docs' | 'saf
   [/^response default /, 'safe', 'In an answer, a default only says what its reader may assume.'],
   [/^header default /, 'safe', 'In an answer, a default only says what its reader may assume.'],
   [
-    /^(?:request|response|unused|others|items|parameter|header|json-schema) (?:readOnly|writeOnly) /,
+    /^(?:request|response|unused|union|others|items|parameter|header|json-schema) (?:readOnly|writeOnly) /,
     'none',
     'It is said of properties.',
   ],
@@ -248,6 +248,7 @@ export const describeBlindSpots = (every: number) =>
       'subtype',
       'unused',
       'slip',
+      'union',
       'others',
       'items',
       'parameter',
@@ -300,6 +301,14 @@ export const describeBlindSpots = (every: number) =>
       if (place === 'slip') {
         const both = [...((schema['allOf'] as unknown[] | undefined) ?? []), { type: 'boolean' }, { type: 'integer' }];
         return taking({ type: 'object', properties: { p: { ...schema, allOf: both } } }, rest);
+      }
+      if (place === 'union') {
+        // A branch that is one of others itself.
+        const branch = { anyOf: [{ enum: ['a', 'b', 7, {}] }, { type: 'array', maxItems: 9 }], ...schema };
+        return taking(
+          { type: 'object', properties: { p: { anyOf: [{ type: 'number', minimum: 99 }, branch] } } },
+          rest,
+        );
       }
       if (place === 'others') return taking({ type: 'object', additionalProperties: schema }, rest);
       if (place === 'items') return taking({ type: 'array', items: schema }, rest);

@@ -72,6 +72,7 @@ export function flatten(side: Side, schema: Schema, isListed = false): Flat {
     if (isOwn) {
       flat.parts.push(part);
       below.push(...itemsOf(side, memberOf(side, part, 'allOf')), ...soleBranches(side, part, flat, isListed));
+      below.push(...itemsOf(side, memberOf(side, part, 'anyOf')).flatMap((branch) => textsAround(side, branch)));
       below.push(...unfolded.always.map(([at, one]) => ({ value: one, pointer: pointer + at })));
     }
     const target = reference === '' ? null : targetOf(side, reference);
@@ -157,6 +158,14 @@ function nestedIn(side: Side, branch: Place, depth = 5): Place[] {
   const branches = inner ? itemsOf(side, memberOf(side, branch, 'anyOf')) : [];
   if (branches.length === 0 || depth === 0) return [branch];
   return branches.flatMap((one) => nestedIn(side, one, depth - 1));
+}
+
+/** The texts of branches that are only an `anyOf` themselves: those of that are compared in their place. */
+function textsAround(side: Side, branch: Place, depth = 5): Place[] {
+  const nested = nestedIn(side, branch, 1);
+  if (depth === 0 || nested[0] === branch) return [];
+  const { anyOf: _, ...texts } = objectOf(branch.value);
+  return [{ value: texts, pointer: branch.pointer }, ...nested.flatMap((one) => textsAround(side, one, depth - 1))];
 }
 
 /** Whether a schema allows nothing but null, if that. */
