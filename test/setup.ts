@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import fc from 'fast-check';
-import { afterAll, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, vi } from 'vitest';
 import { freeMemory } from './free-memory.ts';
 
 // The registries that tests open in their own process share the worker's sandboxes.
@@ -26,6 +26,16 @@ afterAll(() => {
   if (process.cwd() !== folder) throw new Error(`This file leaves ${process.cwd()} as the working folder.`);
   if (process.umask() !== mask) throw new Error('This file leaves another umask.');
   if (listenersOf() !== listening) throw new Error(`This file leaves listeners: ${listenersOf()}, not ${listening}.`);
+});
+
+// A test that hangs says what it waited for. `uptime` is no clock that a test replaces.
+let begun = 0;
+beforeEach(() => {
+  begun = process.uptime();
+});
+afterEach(({ task }) => {
+  if (process.uptime() - begun > 500)
+    console.warn(`${task.name} waited for ${process.getActiveResourcesInfo().join()}.`);
 });
 
 /** How many listeners the process has for what ends it. */
@@ -54,6 +64,12 @@ function refuseOthers(this: Socket, ...args: unknown[]): Socket {
 if (connect.name !== refuseOthers.name) {
   Socket.prototype.connect = refuseOthers;
   process.on('SIGTERM', () => process.exit());
+  let last = process.uptime();
+  setInterval(() => {
+    const pause = process.uptime() - last - 1;
+    last += pause + 1;
+    if (pause > 60) process.stderr.write(`This process stood still for ${pause.toFixed()} s: is the machine paused?\n`);
+  }, 1000).unref();
 }
 const listening = listenersOf();
 
