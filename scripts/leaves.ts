@@ -125,6 +125,7 @@ const usual: readonly (readonly [member: RegExp, why: string, isIt?: (document: 
   [/^\$ref /, 'Another part of `allOf` says it of the same place.', isSaidBeside],
   [/^(?:type "string"|propertyNames \{"type":"string"\})$/, 'Names are texts.', (_, keys) => keys.slice(-2).includes('propertyNames')],
   [/^\S+ \{/, 'What is around the branch says the same of it.', isOfSchemaAround],
+  [/^\d+ \{"\$ref":"[^"]*"\}$/, 'Where it is used, another part refers to the same.', isReferredBeside],
   [/^additionalItems /, 'All items have one schema.', (document, keys) => !Array.isArray((nodeAt(document, keys.slice(0, -1)) as Json)['items'])],
   [/^pattern /, 'The values that are listed match it.', (document, keys) => { const { enum: values, pattern } = nodeAt(document, keys.slice(0, -1)) as { enum?: unknown[]; pattern: string }; return values?.every((value) => new RegExp(pattern, 'u').test(String(value))) ?? false; }],
   [/^\d+ "/, 'Only objects have members.', (document, keys) => keys.at(-2) === 'required' && isOfAnother(document, keys, 'required', 'object')],
@@ -294,6 +295,13 @@ function isSaidBeside(document: Json, keys: string[], value = nodeAt(document, k
   const owners = membersOf(document).flatMap(([pointer, parts]) => (pointer.endsWith('/allOf') && Array.isArray(parts) && parts.some(isIt) ? [parts] : []));
   return owners.length > 0 && owners.every((parts) => saysAt(parts.filter((part) => !isIt(part)), keys.slice(component.length)));
 } // prettier-ignore
+
+/** Whether all that refer to its component stand beside another part that refers to the same as it. */
+function isReferredBeside(document: Json, keys: string[]): boolean {
+  const { $ref } = nodeAt(document, keys) as Json;
+  const users = membersOf(document).filter(([, value]) => value === `#/${keys.slice(0, 3).join('/')}`);
+  return users.length > 0 && users.every(([pointer]) => isSaidBeside(document, keysOf(pointer), $ref));
+}
 
 /** Whether the root of this schema, or a property, would have the same name without it. */
 function isNameOfRoot(document: Json, keys: string[]): boolean {
