@@ -107,7 +107,7 @@ const usual: readonly (readonly [member: RegExp, why: string, isIt?: (document: 
   [/^(?:type|m(?:ax|in)(?:Length|imum)) /, 'Every schema that extends it lists its values.', isListedAround],
   [/^application.json;? ?charset=utf-8 |^\S+ \{/, 'The same media type is beside it.', (document, keys) => keys.at(-2) === 'content' && isSaidTwiceIn(nodeAt(document, keys.slice(0, -1)) as Json, keys.at(-1)!)],
   [/^components \{\}$/, 'There are no components.'],
-  [/^(?:components|securitySchemes) /, 'There are no operations, and nothing but schemes.', ({ paths, components, webhooks }) => Object.values({ ...(paths as Json), ...(webhooks as Json) }).every((item) => operationsOf(item as Json).length === 0) && Object.keys(components as Json).join() === 'securitySchemes'],
+  [/^(?:components|securitySchemes) /, 'There are no operations, and nothing but schemes.', ({ paths, components, webhooks }) => Object.values({ ...(paths as Json), ...(webhooks as Json) }).every((item) => operationsOf(item as Json).length === 0) && Object.keys((components ?? {}) as Json).join() === 'securitySchemes'],
   [/^\d+ \{"description":[^{}]*\}$/, 'Another part of `allOf` has the same description.', (document, keys) => keys.at(-2) === 'allOf' && isSaidBeside(document, [...keys, 'description'])],
   [/^x-/, 'Other parts have the same, and nothing else changed.', (document, keys) => JSON.stringify(document).split(`${JSON.stringify(keys.at(-1))}:${JSON.stringify(nodeAt(document, keys))}`).length > 2],
   [/^required \[|^\S+ \{"type"/, 'Another part of `allOf` says the same of its members.', isSaidBeside],
