@@ -23,7 +23,7 @@ import { kindOf } from './detect.ts';
 import { sayOtherKind } from './other-kinds.ts';
 import { isTooManyRounds } from './openapi/redocly-rounds.ts';
 import { eachNode } from '../model/pointer.ts';
-import { beginToEncode, formatsOf, represent } from './text/represent.ts';
+import { formatsOf, represent } from './text/represent.ts';
 import { firstParagraph } from '../render/markdown.ts';
 import { lintIgnorePaths, readLintIgnore, type LintIgnore } from './lint-ignore.ts';
 import { compileView, type PlainCompiler } from './overlay/view.ts';
@@ -190,8 +190,6 @@ async function compileEntry(
     return refused([...(findings.get(input.entry) ?? []), ...readOverlay(entry).problems]);
   const kind = kindToCompile(entry, files, input);
   if (typeof kind !== 'string') return refused([kind, ...(findings.get(input.entry) ?? [])]);
-  const isStored = !isRewritten && !input.reportOnly && files.size === 1;
-  await using begun = isStored ? beginToEncode(entry) : null;
   const result = await documentKinds[kind].compile({ entry, files, input, code });
   const problems = [...(code?.problems ?? []), ...result.problems];
   const isUsed = (path: string) => path === input.entry || (result.used?.has(path) ?? true);
@@ -225,7 +223,7 @@ async function compileEntry(
   // The caller keeps what was loaded. Images are not looked at here.
   const images = shownImages(files, isUsed).slice(0, Math.max(0, limits.files - files.size - 2));
   if (images.length > 0) await load(images);
-  return { artifact: artifactOf(result, await represent(formats, entry, begun)), report };
+  return { artifact: artifactOf(result, await represent(formats)), report };
 }
 
 async function loadIgnored(

@@ -28,32 +28,9 @@ export function formatsOf(entry: ParsedFile, bundle: unknown, isRewritten: boole
   };
 }
 
-/** The author's text while threads encode it. Disposing waits for them, so that no document leaves work to the next one. */
-export interface Begun extends AsyncDisposable {
-  encoded: Promise<Representation[]>;
-}
-
-/** Lets threads encode the author's text, most likely a format of the artifact, already now. Null if it is small. */
-export function beginToEncode({ text, format }: ParsedFile): Begun | null {
-  if (text.length <= atOnce) return null;
-  const encoded = encode(text, format);
-  return { encoded, [Symbol.asyncDispose]: async () => void (await encoded) };
-}
-
-/**
- * Encodes each format as identity, gzip, br and zstd, in that order. The same text gives the same
- * bytes on the same runtime. `begun`: the author's text, if that was begun.
- */
-export async function represent(
-  formats: Record<Format, string>,
-  entry: ParsedFile,
-  begun: Begun | null,
-): Promise<Representation[]> {
-  const isBegun = (format: Format) => format === entry.format && formats[format] === entry.text;
-  const encoded = (['json', 'yaml'] as const).map(
-    (format) => (isBegun(format) ? begun?.encoded : null) ?? encode(formats[format], format),
-  );
-  return (await Promise.all(encoded)).flat();
+/** Encodes each format as identity, gzip, br and zstd, in that order. The same text gives the same bytes on the same runtime. */
+export async function represent(formats: Record<Format, string>): Promise<Representation[]> {
+  return (await Promise.all([encode(formats.json, 'json'), encode(formats.yaml, 'yaml')])).flat();
 }
 
 /** Makes bytes of a coding from plain ones. */
