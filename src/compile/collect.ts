@@ -137,6 +137,6 @@ function readFile(
     return { file: { path, text, problem: parsed.problems[0] ?? null }, problems: parsed.problems };
   }
   const { text, issue } = decodeText(bytes);
-  const problem = issue && { ...problemAtFile(issue.rule, path, issue.message) };
+  const problem = issue && problemAtFile(issue.rule, path, issue.message);
   return { file: { path, text: issue ? null : text, problem }, problems: problem ? [problem] : [] };
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isObject, type JsonObject } from '../model/json.ts';
+import { objectOf } from '../render/json-value.ts';
 import { labelFromVersion } from '../model/label.ts';
 import { problemAtFile } from '../model/problem.ts';
 import type { CompileLimits } from './compile.ts';
@@ -17,11 +18,11 @@ const placeholder = /\{\{|\{%|<%|\$\{/;
 
 /** Returns the identity of a parsed document. */
 export function identityOf(value: unknown): Identity {
-  const root = isObject(value) ? value : {};
-  const info = isObject(root['info']) ? root['info'] : {};
+  const root = objectOf(value);
+  const info = objectOf(root['info']);
   const written = root['openapi'] === undefined && root['swagger'] === undefined ? root['version'] : info['version'];
   const version = written ?? root['x-version'];
-  const paths = ['paths', 'webhooks'].flatMap((key) => (isObject(root[key]) ? Object.keys(root[key]) : []));
+  const paths = ['paths', 'webhooks'].flatMap((key) => Object.keys(objectOf(root[key])));
   const marks = paths.map((path) => createHash('sha256').update(path).digest('hex').slice(0, 16)).sort();
   return {
     version: typeof version === 'string' || typeof version === 'number' ? `${version}`.slice(0, 100) : null,

@@ -2,6 +2,8 @@ import { isObject } from '../model/json.ts';
 import type { Exemption, Problem } from '../model/problem.ts';
 import type { CompileLimits } from './compile.ts';
 import { fromFragment, joinPointer } from '../model/pointer.ts';
+import { listOf, objectOf } from '../render/json-value.ts';
+import { problemAt } from './kind.ts';
 import { parseFile } from './text/parse.ts';
 
 /** The file in which Redocly keeps the findings that it ignores: `{file: {rule: ['#/pointer']}}`. */
@@ -43,17 +45,17 @@ export function readLintIgnore(
   const { value, locate } = parsed.file;
   const warn = (pointer: string, message: string) => {
     if (read.problems.length >= maxWarnings) return;
-    read.problems.push({ rule: 'settings', severity: 'warning', message, file: path, pointer, ...locate(pointer) });
+    read.problems.push(problemAt(parsed.file, pointer, 'settings', message, { severity: 'warning' }));
   };
   if (!isObject(value)) warn('', 'This file must name files, their rules, and lists of pointers.');
   const folder = path.slice(0, path.lastIndexOf('/') + 1);
-  for (const [name, rules] of Object.entries(isObject(value) ? value : {})) {
+  for (const [name, rules] of Object.entries(objectOf(value))) {
     const file = folder + name.replace(/^\.\//, '');
     if (!files.has(file)) continue;
     if (!isObject(rules)) warn(joinPointer('', name), 'This must name rules, each with a list of pointers.');
-    for (const [rule, pointers] of Object.entries(isObject(rules) ? rules : {})) {
+    for (const [rule, pointers] of Object.entries(objectOf(rules))) {
       if (!Array.isArray(pointers)) warn(joinPointer('', name, rule), listExpected);
-      for (const [index, pointer] of (Array.isArray(pointers) ? pointers : []).entries()) {
+      for (const [index, pointer] of listOf(pointers).entries()) {
         if (read.exemptions.length >= maxEntries) return read;
         const place = joinPointer('', name, rule, index);
         const at = { file: path, pointer: place, ...locate(place) };

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import variant from '@jitl/quickjs-singlefile-mjs-release-sync';
 import { QuickJSWASMModule, type QuickJSHandle } from 'quickjs-emscripten-core';
 import { isObject, parseJson } from '../../model/json.ts';
+import { listOf } from '../../render/json-value.ts';
 import { failed, isFailure, toFailure, type Failure, type Outcome } from './failure.ts';
 import { toScript, type Erase, type Modules } from './modules.ts';
 
@@ -219,7 +220,7 @@ export async function loadInterpreter(erase: Erase, steps = usualSteps): Promise
           const names = ask('namesOf', text(path));
           if ('failure' in names) missing ??= names.failure;
           if ('failure' in names) return '';
-          return bridgeTo(path, Array.isArray(names.value) ? names.value.map(String) : []);
+          return bridgeTo(path, listOf(names.value).map(String));
         },
         (base, name) => {
           if (scripts.has(name) || files.has(name) || redocly.has(name)) return name;

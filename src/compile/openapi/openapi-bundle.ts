@@ -57,7 +57,7 @@ export async function bundleOpenapi(
   const missing = input.validation === 'strict' ? findManyMissing(given) : null;
   if (missing !== null) return { bundle: null, problems: missing, tree };
   const document = tree.documentOf(entry.path);
-  const root = isObject(document.parsed) ? document.parsed : {};
+  const root = objectOf(document.parsed);
   // Redocly throws at a newer version than it knows.
   const stated = root['openapi'];
   if (isNewer) root['openapi'] = newestVersion;

@@ -3,6 +3,7 @@ import type { ValidateFunction } from 'ajv';
 import { appendErrors, findTwinsByText, errorsOf } from '../schema/ajv.ts';
 import { explainErrors, type SchemaFinding } from '../schema/schema-findings.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
+import { objectOf } from '../../render/json-value.ts';
 import { joinPointer, pointerOf, type Way } from '../../model/pointer.ts';
 import { holdsOf } from '../../model/openapi-shape.ts';
 import { checkMeta, createCheckBy, patternFailure } from '../schema/schema-check.ts';
@@ -150,7 +151,7 @@ export function adviseSchemaObjects(root: unknown, version: OpenapiVersion, note
       const message = `OpenAPI ${version} has no "nullable": it has no effect. Add "null" to "type".`;
       note('schema-keyword', `${pointer()}/nullable`, message, 'key');
     }
-    const xml = isObject(schema['xml']) ? schema['xml'] : {};
+    const xml = objectOf(schema['xml']);
     if (version === '3.2' && xml['nodeType'] !== undefined)
       for (const key of ['attribute', 'wrapped'].filter((each) => each in xml)) {
         const message = `"nodeType" replaces "${key}", which must not stand beside it. Remove "${key}".`;

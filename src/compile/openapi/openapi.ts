@@ -1,5 +1,6 @@
 import { toDoubles } from '../../model/exact-numbers.ts';
 import { isObject } from '../../model/json.ts';
+import { objectOf } from '../../render/json-value.ts';
 import { lintDocument, type detectSpec } from '@redocly/openapi-core';
 import type { Problem, Severity, Validation } from '../../model/problem.ts';
 import { kinds } from '../../model/kinds.ts';
@@ -94,8 +95,8 @@ function advise(given: KindInput, bundle: unknown, version: OpenapiVersion, orig
 type Described = Pick<KindResult, 'kind' | 'specification' | 'title' | 'summary' | 'description' | 'version'>;
 
 function describe(entry: ParsedFile): Described {
-  const root = isObject(entry.value) ? entry.value : {};
-  const info = isObject(root['info']) ? root['info'] : {};
+  const root = objectOf(entry.value);
+  const info = objectOf(root['info']);
   const text = (value: unknown) => (typeof value === 'string' ? value : null);
   return {
     kind: 'openapi',
@@ -112,7 +113,7 @@ type Version =
   { family: OpenapiVersion; newer?: string } | { family: null; pointer: string; message: string };
 
 function versionOf(entry: ParsedFile, validation: Validation): Version {
-  const root = isObject(entry.value) ? entry.value : {};
+  const root = objectOf(entry.value);
   const member = 'openapi' in root ? 'openapi' : 'swagger';
   const value = root[member];
   const pointer = `/${member}`;

@@ -2,6 +2,7 @@ import { isObject, own, type JsonObject } from '../../model/json.ts';
 import type { Problem } from '../../model/problem.ts';
 import { maxFindings, problemAt } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
+import { listOf, objectOf } from '../../render/json-value.ts';
 import { joinPointer } from '../../model/pointer.ts';
 import { parseJsonPath, type JsonPath, selectNodes, type PathNode } from './json-path.ts';
 import type { Budget } from '../ruleset/spectral/pattern.ts';
@@ -61,7 +62,7 @@ export function readOverlay(file: ParsedFile): { overlay: Overlay; problems: Pro
         say(joinPointer(pointer, key), `${JSON.stringify(key)} must be a text.`);
     return true;
   };
-  const root = isObject(value) ? value : {};
+  const root = objectOf(value);
   const version = typeof root['overlay'] === 'string' ? /^1\.([01])\.[0-9]+$/.exec(root['overlay']) : null;
   const isStrict = version?.[1] === '1';
   if (!check(value, '', 'The overlay', 'root')) return { overlay: { file, isStrict, actions }, problems };
@@ -81,7 +82,7 @@ export function readOverlay(file: ParsedFile): { overlay: Overlay; problems: Pro
     return [];
   };
   const seen = new Set<string>();
-  for (const [index, action] of (Array.isArray(listed) ? listed : []).entries()) {
+  for (const [index, action] of listOf(listed).entries()) {
     const at = `/actions/${index}`;
     const name = `actions[${index}]`;
     if (!check(action, at, name, 'action')) continue;

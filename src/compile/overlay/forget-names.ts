@@ -264,7 +264,7 @@ function forgetMembers(
     const target = typeof of['$ref'] === 'string' ? resolveLocal(document, of['$ref']) : null;
     open.push([at, target], ...partsOf(of).map((part): [unknown, unknown] => [at, part]));
     if (Array.isArray(at)) {
-      const first = Array.isArray(of['prefixItems']) ? of['prefixItems'] : [];
+      const first = listOf(of['prefixItems']);
       at.forEach((item: unknown, index) => open.push([item, of['items']], [item, first[index]]));
       continue;
     }

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
+import { listOf, objectOf } from '../../render/json-value.ts';
 import type { Config, detectSpec } from '@redocly/openapi-core';
 import { pluginsMember } from '../compile.ts';
 import { changeRule } from '../openapi/redocly.ts';
@@ -20,8 +21,7 @@ export interface Plugin {
 
 /** Reads the plugins that a ruleset names. Authors can write the member too. */
 export function pluginsOf(ruleset: Readonly<JsonObject>, modules: unknown): Plugin[] {
-  const written = ruleset[pluginsMember];
-  return (Array.isArray(written) ? written : []).flatMap((one: unknown) => {
+  return listOf(ruleset[pluginsMember]).flatMap((one) => {
     const plugin = isObject(one) ? toPlugin(one, String(one['path']), modules) : null;
     return plugin === null ? [] : [plugin];
   });
@@ -31,10 +31,8 @@ export function pluginsOf(ruleset: Readonly<JsonObject>, modules: unknown): Plug
 export function toPlugin(value: JsonObject, path: string, modules: unknown): Plugin | null {
   const { id, rules, assertions, configs, others } = value;
   if (typeof id !== 'string' || !/^[^/\s]{1,100}$/.test(id)) return null;
-  const { oas2, oas3 } = isObject(rules) ? rules : {};
-  const parts = Object.entries(isObject(configs) ? configs : {}).filter((one): one is [string, JsonObject] =>
-    isObject(one[1]),
-  );
+  const { oas2, oas3 } = objectOf(rules);
+  const parts = Object.entries(objectOf(configs)).filter((one): one is [string, JsonObject] => isObject(one[1]));
   return {
     id,
     path,
@@ -47,7 +45,7 @@ export function toPlugin(value: JsonObject, path: string, modules: unknown): Plu
 }
 
 function texts(value: unknown): string[] {
-  return (Array.isArray(value) ? value : []).filter((one) => typeof one === 'string');
+  return listOf(value).filter((one) => typeof one === 'string');
 }
 
 /** What rulesets can name: presets in `extends`, rules, and assertions that Redocly does not have. */
@@ -74,11 +72,9 @@ export function withPlugins(names: Omit<Names, 'plugins'>, plugins: readonly Plu
 /** The assertions of plugins that a rule makes, also in its `where`. */
 export function customAssertions(rule: unknown): string[] {
   if (!isObject(rule)) return [];
-  const parts = [rule, ...(Array.isArray(rule['where']) ? (rule['where'] as unknown[]) : [])];
-  return parts.flatMap((part) => {
-    const assertions = isObject(part) ? part['assertions'] : null;
-    return isObject(assertions) ? Object.keys(assertions).filter((name) => name.includes('/')) : [];
-  });
+  return [rule, ...listOf(rule['where'])].flatMap((part) =>
+    Object.keys(objectOf(objectOf(part)['assertions'])).filter((name) => name.includes('/')),
+  );
 }
 
 type Version = ReturnType<typeof detectSpec>;
@@ -92,7 +88,7 @@ export interface PluginRules {
 /** Takes from a configuration what plugins check. The rest is for Redocly itself. */
 export function takePluginRules(config: Config, plugins: readonly Plugin[], version: Version): PluginRules {
   const written: JsonObject = config.rules[version];
-  const assertions = (Array.isArray(written['assertions']) ? written['assertions'] : []) as JsonObject[];
+  const assertions = listOf(written['assertions']) as JsonObject[];
   const isOwn = (rule: JsonObject) => customAssertions(rule).length === 0;
   const custom = assertions.filter((rule) => !isOwn(rule));
   if (custom.length > 0) written['assertions'] = assertions.filter(isOwn);

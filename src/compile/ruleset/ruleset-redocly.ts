@@ -94,7 +94,7 @@ function atRoot(ruleset: Readonly<JsonObject>): JsonObject {
 function variants(name: string, setting: unknown): [string, unknown][] {
   if (!name.startsWith('rule/') || !isObject(setting)) return [[name, setting]];
   const { where, ...rule } = setting;
-  const parts = [rule, ...(Array.isArray(where) ? where : [])].filter(isObject);
+  const parts = [rule, ...listOf(where)].filter(isObject);
   const tried = parts.map(({ subject, assertions }, at): [string, unknown] => {
     const property = isObject(subject) && subject['property'] ? { property: subject['property'] } : {};
     return [`${name}-${at}`, { subject: { type: 'Root', ...property }, assertions }];
@@ -173,7 +173,7 @@ const redoclySeverities = new Set(['error', 'warn', 'off']);
  */
 function isRedocly(value: JsonObject): boolean {
   if (!Object.keys(value).every((key) => redoclyRoot.has(key) || key.startsWith('x-'))) return false;
-  const rules = isObject(value['rules']) ? Object.entries(value['rules']) : [];
+  const rules = Object.entries(objectOf(value['rules']));
   const carries = rules.some(([name, rule]) => isRedoclyRule(name, rule));
   if (rules.length > 0 && !rules.every(([, rule]) => typeof rule === 'string' || isObject(rule))) return false;
   if (carries) return true;
@@ -225,8 +225,7 @@ async function checkFile({ entry, ruleset, broken, find, code }: RulesetFile): P
 }
 
 function countRules(rules: JsonObject): number {
-  const wheres = Object.values(rules).map((rule) => (isObject(rule) ? rule['where'] : null));
-  return wheres.reduce<number>((sum, where) => sum + 1 + (Array.isArray(where) ? where.length : 0), 0);
+  return Object.values(rules).reduce<number>((sum, rule) => sum + 1 + listOf(objectOf(rule)['where']).length, 0);
 }
 
 function pluginsFor(ruleset: JsonObject, code: CollectedCode | null): Plugin[] {

@@ -1,6 +1,6 @@
 import { getTypes, normalizeTypes, resolveDocument, type Document } from '@redocly/openapi-core';
-import { listOf } from '../../render/json-value.ts';
-import { isObject, type JsonObject } from '../../model/json.ts';
+import { listOf, objectOf } from '../../render/json-value.ts';
+import type { JsonObject } from '../../model/json.ts';
 import { problemAt, maxFindings, type KindInput } from '../kind.ts';
 import type { Problem } from '../../model/problem.ts';
 import { notRun, toFailure, type Failure } from '../interpreter/failure.ts';
@@ -78,7 +78,7 @@ export async function runPlugins(
     let left = own;
     for (let failed = 0; failed < maxFailures; failed++) {
       const walked = program.call('walk', { specVersion: run.version, ignored: [...run.ignored], ...left });
-      if (!('failure' in walked)) return take(walked.value, own, isObject(group[0]?.modules) ? group[0].modules : {});
+      if (!('failure' in walked)) return take(walked.value, own, objectOf(group[0]?.modules));
       // The walk was stopped: once more, without the rule that was at work.
       const asked = program.call('atWork', null);
       const name = 'value' in asked && typeof asked.value === 'string' ? asked.value.slice(0, maxText) : '';
@@ -95,7 +95,7 @@ export async function runPlugins(
       ...own.rules.map(({ plugin, name }) => `${plugin}/${name}`),
       ...own.assertions.map((rule) => String(rule['assertionId'])),
     ]);
-    const answer = isObject(value) ? value : {};
+    const answer = objectOf(value);
     for (const one of listOf(answer['failures'])) {
       const [name, failure] = listOf(one);
       report(`The rule ${JSON.stringify(String(name).slice(0, maxText))}`, toFailure(failure, modules));

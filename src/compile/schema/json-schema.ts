@@ -1,6 +1,7 @@
 import { dataKeywords } from '../../model/openapi-shape.ts';
 import { toDoubles } from '../../model/exact-numbers.ts';
 import { isObject } from '../../model/json.ts';
+import { objectOf } from '../../render/json-value.ts';
 import type { Problem } from '../../model/problem.ts';
 import { kinds } from '../../model/kinds.ts';
 import {
@@ -33,7 +34,7 @@ const supported = Object.keys(dialects).join(', ');
  */
 export const compileJsonSchema: CompileKind = async (given) => {
   const { entry, input } = given;
-  const root = isObject(entry.value) ? entry.value : {};
+  const root = objectOf(entry.value);
   const stated = root['$schema'];
   const meta = findMeta(given);
   if (meta !== null && 'problem' in meta) return result(given, null, [meta.problem], null);
@@ -87,7 +88,7 @@ export const jsonSchema: DocumentKind = {
 };
 
 function result({ entry }: KindInput, dialect: Dialect | null, problems: Problem[], bundle: unknown): KindResult {
-  const root = isObject(entry.value) ? entry.value : {};
+  const root = objectOf(entry.value);
   const text = (key: string) => (typeof root[key] === 'string' ? root[key] : null);
   return {
     problems,

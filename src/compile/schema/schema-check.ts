@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
+import { objectOf } from '../../render/json-value.ts';
 import ajv04 from 'ajv-draft-04';
 import { Ajv, type AnySchema, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
@@ -206,10 +207,9 @@ function checkPatterns(file: ParsedFile, pointer: string, schema: unknown): Prob
     const message = `This pattern is not a valid ECMA-262 regular expression: ${failure}.`;
     return [problemAt(file, joinPointer(pointer, ...keys), 'schema-pattern', message, { on })];
   };
-  const names = isObject(patternProperties) ? Object.keys(patternProperties) : [];
   return [
     ...(typeof pattern === 'string' ? check(pattern, ['pattern'], 'value') : []),
-    ...names.flatMap((name) => check(name, ['patternProperties', name], 'key')),
+    ...Object.keys(objectOf(patternProperties)).flatMap((name) => check(name, ['patternProperties', name], 'key')),
   ];
 }
 

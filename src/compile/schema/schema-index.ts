@@ -126,7 +126,7 @@ export function isAbsolute(uri: string): boolean {
 export function absolute(reference: string, base: string): string | null {
   // Most references are plain pointers, which need no URL parser.
   if (/^#[\w/$.-]*$/.test(reference)) return splitFragment(base)[0] + reference;
-  return URL.canParse(reference, base) ? new URL(reference, base).href : null;
+  return URL.parse(reference, base)?.href ?? null;
 }
 
 /** Splits a URI into the part before `#` and the decoded fragment. */

@@ -87,17 +87,15 @@ export interface Tree {
   targets: ReadonlyMap<number, number>;
 }
 
-export type ReadTree = { ok: true; tree: Tree } | { ok: false; issue: TextIssue };
-
 type Limits = Pick<CompileLimits, 'depth' | 'nodes' | 'aliases'>;
 
 /**
  * Reads the events of one YAML 1.2 document, which may be JSON. Builds no value. Refuses what is not
  * YAML, a second document, nesting and aliases beyond the limits, far too many nodes, and cycles.
  */
-export function readTree(text: string, limits: Limits): ReadTree {
+export function readTree(text: string, limits: Limits): Tree | TextIssue {
   const events = readEvents(text, limits);
-  return 'rule' in events ? { ok: false, issue: events } : linkNodes(text, events, limits.aliases);
+  return 'rule' in events ? events : linkNodes(text, events, limits.aliases);
 }
 
 /** Messages of the library with clearer ones. */
@@ -148,11 +146,7 @@ function readEvents(text: string, { nodes, depth }: Limits): Event[] | TextIssue
 }
 
 /** Finds the end of each node, and the node of each alias in the order of the text (YAML 1.2 §3.2.2.2). */
-function linkNodes(text: string, events: readonly Event[], maxAliases: number): ReadTree {
-  const refuse = (rule: string, message: string, offset: number): ReadTree => ({
-    ok: false,
-    issue: issueOf(rule, message, offset),
-  });
+function linkNodes(text: string, events: readonly Event[], maxAliases: number): Tree | TextIssue {
   const ends = new Uint32Array(events.length);
   const targets = new Map<number, number>();
   const anchors = new Map<string, number>();
@@ -164,7 +158,7 @@ function linkNodes(text: string, events: readonly Event[], maxAliases: number): 
       continue;
     }
     if (event.type === EVENT_ID.DOCUMENT) {
-      if (index > 0) return refuse('yaml-documents', secondDocument, markerBefore({ text, events }, index));
+      if (index > 0) return issueOf('yaml-documents', secondDocument, markerBefore({ text, events }, index));
       open.push(index);
       continue;
     }
@@ -174,11 +168,11 @@ function linkNodes(text: string, events: readonly Event[], maxAliases: number): 
       const offset = event.anchorStart - 1;
       const target = anchors.get(name);
       if (target === undefined)
-        return refuse('yaml-alias', `The alias *${name} has no anchor &${name} before it.`, offset);
+        return issueOf('yaml-alias', `The alias *${name} has no anchor &${name} before it.`, offset);
       if (open.includes(target))
-        return refuse('yaml-alias', `The alias *${name} is inside its own anchor. Cycles are not allowed.`, offset);
+        return issueOf('yaml-alias', `The alias *${name} is inside its own anchor. Cycles are not allowed.`, offset);
       if (targets.size >= maxAliases)
-        return refuse(
+        return issueOf(
           'limit-aliases',
           `The document has more than ${maxAliases} aliases. Replace some with their content.`,
           offset,
@@ -190,8 +184,8 @@ function linkNodes(text: string, events: readonly Event[], maxAliases: number): 
   }
   const [, outermost] = events;
   const isEmpty = outermost === undefined || (outermost.type === EVENT_ID.SCALAR && isAbsent(outermost));
-  if (isEmpty) return refuse('yaml-syntax', 'The file has no content, or only comments.', 0);
-  return { ok: true, tree: { text, events, ends, targets } };
+  if (isEmpty) return issueOf('yaml-syntax', 'The file has no content, or only comments.', 0);
+  return { text, events, ends, targets };
 }
 
 const secondDocument =

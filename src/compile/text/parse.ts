@@ -132,15 +132,15 @@ export function parseFile(path: string, bytes: Uint8Array, limits: CompileLimits
   const plain = mayBeJson ? readJson(text, limits) : null;
   if (plain !== null && 'value' in plain) return accept(plain.value, plain.exact, plain.find, plain.issues);
   if (plain !== null && format === 'json') return refuse(plain);
-  const read = readTree(text, limits);
-  if (!read.ok && read.issue.rule.startsWith('limit-')) return refuse(read.issue);
+  const tree = readTree(text, limits);
+  if ('rule' in tree && tree.rule.startsWith('limit-')) return refuse(tree);
   const json = mayBeJson ? parseJson(text) : undefined;
   const notJson = json !== undefined ? null : format === 'json' ? jsonSyntaxIssue(text) : controlCharacterIssue(text);
   if (notJson !== null) return refuse(notJson);
-  if (!read.ok) return refuse(read.issue);
-  const { ok, value, exact, issues } = readValue(read.tree, limits);
+  if ('rule' in tree) return refuse(tree);
+  const { ok, value, exact, issues } = readValue(tree, limits);
   if (!ok) return refuse(...issues);
-  const find = createFind(read.tree);
+  const find = createFind(tree);
   return json === undefined ? accept(value, exact, find, issues) : accept(json, parseExactly(text), find, issues);
 }
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { objectOf } from '../../../render/json-value.ts';
+import { listOf, objectOf } from '../../../render/json-value.ts';
 import { isObject, type JsonObject } from '../../../model/json.ts';
 import { functionsMember, modulesMember } from '../../compile.ts';
 import { createPathGlob, pathGlobProblem } from '../../../model/glob.ts';
@@ -207,7 +207,7 @@ const maxTargets = 500;
 
 function aliasTargets(alias: unknown, formats: ReadonlySet<string> | null): string[] {
   if (!isObject(alias)) return [alias].flat().filter((item) => typeof item === 'string');
-  const scoped = Array.isArray(alias['targets']) ? alias['targets'].filter(isObject) : [];
+  const scoped = listOf(alias['targets']).filter(isObject);
   const fitting =
     formats === null
       ? scoped
@@ -227,12 +227,11 @@ export function withOverrides(ruleset: Readonly<JsonObject>, path: string): Over
   const { overrides, ...base } = ruleset;
   const places: { pointer: string; rules: JsonObject }[] = [];
   let merged: Readonly<JsonObject> = base;
-  for (const override of Array.isArray(overrides) ? overrides.filter(isObject) : []) {
+  for (const override of listOf(overrides).filter(isObject)) {
     const { files, ...own } = override;
-    const patterns = Array.isArray(files) ? files.map(String) : [];
     let applies = false;
-    for (const pattern of patterns) {
-      const [glob = '', pointer] = pattern.split('#', 2);
+    for (const pattern of listOf(files)) {
+      const [glob = '', pointer] = String(pattern).split('#', 2);
       if (!matchesPath(glob, path)) continue;
       if (pointer === undefined) applies = true;
       else if (isObject(own['rules'])) places.push({ pointer, rules: own['rules'] });

@@ -1,5 +1,6 @@
 import { someOf } from '../../../model/errors.ts';
 import { isObject, typeNameOf, type JsonObject } from '../../../model/json.ts';
+import { listOf } from '../../../render/json-value.ts';
 import type { Check, Context, CoreFunction, Failure, Tools } from './core-function.ts';
 import { joinPointer } from '../../../model/pointer.ts';
 import { pointerOf, type Graph, type Node } from './graph.ts';
@@ -55,7 +56,7 @@ export const coreFunctions: Readonly<Record<string, CoreFunction>> = {
         : [];
   },
   enumeration: ({ values }) => {
-    const allowed = Array.isArray(values) ? (values as unknown[]) : [];
+    const allowed = listOf(values);
     const list = someOf(allowed.map(printValue));
     return (value) =>
       value === undefined || (typeof value === 'object' && value !== null) || allowed.includes(value)
@@ -110,7 +111,7 @@ function sizeOf(value: unknown): number | null {
 }
 
 function choice(properties: unknown, isExclusive: boolean): Check {
-  const names = Array.isArray(properties) ? properties.map(String) : [];
+  const names = listOf(properties).map(String);
   return (value) => {
     if (!isObject(value) || names.length < 2) return [];
     const present = Object.keys(value).filter((key) => names.includes(key));

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../../model/json.ts';
 import type { Problem, Severity } from '../../../model/problem.ts';
-import { textOf } from '../../../render/json-value.ts';
+import { objectOf, textOf } from '../../../render/json-value.ts';
 import { maxFindings, problemAt, type KindInput } from '../../kind.ts';
 import { sayCode, clearRule, sayRule, sayRuleSometimes } from '../rule-at-work.ts';
 import { createBudget, TooMuchWork, type Budget } from './pattern.ts';
@@ -198,7 +198,7 @@ function checkOf(step: JsonObject, tools: Tools): Check {
   const name = String(step['function']);
   const coreFunction = Object.hasOwn(coreFunctions, name) ? coreFunctions[name] : builtInFunctions.get(name);
   if (coreFunction === undefined) throw new Error(`${JSON.stringify(name)} is not a core function`);
-  return coreFunction(isObject(step['functionOptions']) ? step['functionOptions'] : {}, tools);
+  return coreFunction(objectOf(step['functionOptions']), tools);
 }
 
 function report(run: RuleRun, target: Target, failure: Failure): void {

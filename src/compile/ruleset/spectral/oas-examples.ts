@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../../model/json.ts';
+import { objectOf } from '../../../render/json-value.ts';
 import type { ValidateFunction } from 'ajv';
 import type { Check, Context, Failure, Formats } from './core-function.ts';
 import { keysOf } from './graph.ts';
@@ -50,11 +51,9 @@ function ownExamples(schema: JsonObject, formats: Formats): Example[] {
 function mediaExamples(value: JsonObject, { graph, formats }: Context): Example[] {
   const examples = graph.follow(value['examples']);
   if (formats.has('oas2'))
-    return isObject(examples)
-      ? Object.entries(examples).map(([key, example]): Example => [['examples', key], example])
-      : [];
+    return Object.entries(objectOf(examples)).map(([key, example]): Example => [['examples', key], example]);
   if (Object.hasOwn(value, 'example')) return [[['example'], value['example']]];
-  return Object.entries(isObject(examples) ? examples : {}).flatMap(([key, written]): Example[] => {
+  return Object.entries(objectOf(examples)).flatMap(([key, written]): Example[] => {
     const example = graph.follow(written);
     const isHere = isObject(example) && !Object.hasOwn(example, 'externalValue') && Object.hasOwn(example, 'value');
     return isHere ? [[['examples', key, 'value'], example['value']]] : [];

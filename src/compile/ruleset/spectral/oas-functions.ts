@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../../model/json.ts';
-import { listOf } from '../../../render/json-value.ts';
+import { entriesOf, listOf, objectOf } from '../../../render/json-value.ts';
 import type { Context, CoreFunction, Failure, Check } from './core-function.ts';
 import { validateOpenapi } from '../../openapi/openapi-schemas.ts';
 import { parsePointer } from '../../../model/pointer.ts';
@@ -17,9 +17,9 @@ function* operationsIn(
   paths: unknown,
   { graph }: Pick<Context, 'graph'>,
 ): Generator<{ path: string; method: string; operation: JsonObject }> {
-  for (const [path, written] of isObject(paths) ? Object.entries(paths) : []) {
+  for (const [path, written] of entriesOf(paths)) {
     const item = graph.follow(written);
-    for (const [method, member] of isObject(item) ? Object.entries(item) : []) {
+    for (const [method, member] of entriesOf(item)) {
       const operation = allMethods.has(method) ? graph.follow(member) : null;
       if (isObject(operation)) yield { path, method, operation };
     }
@@ -103,7 +103,7 @@ function parametersOf(
   fail: (message: string, keys: Keys) => void,
 ): Map<string, Keys> {
   const byPlace = new Map<string, Keys>();
-  for (const [at, written] of Array.isArray(parameters) ? parameters.entries() : []) {
+  for (const [at, written] of listOf(parameters).entries()) {
     const parameter = graph.follow(written);
     if (!isObject(parameter) || parameter['in'] !== 'path' || parameter['name'] === undefined) continue;
     const name = String(parameter['name']);
@@ -124,7 +124,7 @@ const maxUrls = 1000;
 function checkServerVariables(value: unknown): Failure[] {
   if (!isObject(value) || typeof value['url'] !== 'string') return [{ message: 'Invalid Server Object' }];
   const { url } = value;
-  const variables = isObject(value['variables']) ? value['variables'] : {};
+  const variables = objectOf(value['variables']);
   const used = new Set([...url.matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name!));
   const failures: Failure[] = Object.keys(variables)
     .filter((name) => !used.has(name))
@@ -299,8 +299,7 @@ function checkSecurity(isOld: boolean): Check {
   return (value, { graph, node }) => {
     const root = graph.root.value;
     if (!isObject(value) || !isObject(root)) return [];
-    const components = isObject(root['components']) ? root['components'] : {};
-    const schemes = isOld ? root['securityDefinitions'] : components['securitySchemes'];
+    const schemes = isOld ? root['securityDefinitions'] : objectOf(root['components'])['securitySchemes'];
     const owner = node.place.parent?.parent?.parent === null ? 'API' : 'Operation';
     return Object.entries(value).flatMap(([name, scopes]) => {
       if (!isObject(schemes) || !Object.hasOwn(schemes, name)) {
@@ -318,11 +317,8 @@ function checkSecurity(isOld: boolean): Check {
 }
 
 function scopesOf(scheme: unknown, isOld: boolean): Set<string> {
-  if (!isObject(scheme)) return new Set();
-  const flows = isOld ? [scheme] : isObject(scheme['flows']) ? Object.values(scheme['flows']) : [];
-  return new Set(
-    flows.flatMap((flow) => (isObject(flow) && isObject(flow['scopes']) ? Object.keys(flow['scopes']) : [])),
-  );
+  const flows = isOld ? [scheme] : Object.values(objectOf(objectOf(scheme)['flows']));
+  return new Set(flows.flatMap((flow) => Object.keys(objectOf(objectOf(flow)['scopes']))));
 }
 
 const versions = { oas2: '2.0', oas3_0: '3.0', oas3_1: '3.1', oas3_2: '3.2' } as const;

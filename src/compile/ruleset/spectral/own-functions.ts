@@ -3,6 +3,7 @@ import { type Graph, type Node, keysOf } from './graph.ts';
 import { createMatcher } from './path/match-paths.ts';
 import { parsePath } from './path/json-path.ts';
 import { isObject, type JsonObject } from '../../../model/json.ts';
+import { listOf, objectOf } from '../../../render/json-value.ts';
 import { maxFindings } from '../../kind.ts';
 import { failed, notRun, toFailure, type Failure as CodeFailure, type Outcome } from '../../interpreter/failure.ts';
 import type { Program } from '../../interpreter/interpreter.ts';
@@ -147,7 +148,7 @@ export function createOwnFunctions(
     });
     if ('failure' in called) return called;
     const ended = program.finish();
-    return 'failure' in ended ? ended : readResult(ended.value, targets, paths, isObject(modules) ? modules : {});
+    return 'failure' in ended ? ended : readResult(ended.value, targets, paths, objectOf(modules));
   };
 }
 
@@ -158,13 +159,13 @@ function readResult(
   paths: readonly (readonly (string | number)[])[],
   modules: Readonly<JsonObject>,
 ): BatchResult {
-  const { findings, failure, waiting } = isObject(value) ? value : {};
+  const { findings, failure, waiting } = objectOf(value);
   if (isObject(failure)) return { failure: toFailure(failure, modules) };
   if (waiting !== 0) return { failure: failed('it waits for a promise that never settles') };
   if (!Array.isArray(findings)) return { failure: failed('its answer cannot be read') };
   return {
     findings: findings.slice(0, maxFindings + 1).flatMap((one: unknown): OwnFinding[] => {
-      const [at, message, path] = Array.isArray(one) ? (one as unknown[]) : [];
+      const [at, message, path] = listOf(one);
       const target = targets[at as number];
       if (target === undefined || typeof message !== 'string') return [];
       return [{ target, message: message.slice(0, maxMessage), keys: keysIn(path, paths[at as number]!) }];
