@@ -1,4 +1,4 @@
-import { readFileSync, existsSync, readdirSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join, posix, dirname } from 'node:path';
 import { parse } from 'es-module-lexer/minimal/js';
 import { fileURLToPath } from 'node:url';
@@ -117,8 +117,8 @@ export async function loadInterpreter(erase: Erase, steps = usualSteps): Promise
   for (const name of readdirSync(content))
     if (name.endsWith('.js') && name !== 'prelude.js')
       files.set(`stele:${name.replace(/\.js$/, '')}`, readFileSync(join(content, name), 'utf8'));
-  const redocly = readRedocly(join(content, 'redocly'), packageFolder('@redocly/openapi-core/lib'));
-  const schema = packageFolder('@cfworker/json-schema/dist/commonjs');
+  const redocly = readRedocly(join(content, 'redocly'), join(packageFolder('@redocly/openapi-core'), 'lib'));
+  const schema = join(packageFolder('@cfworker/json-schema'), 'dist/commonjs');
   const validator: [string, string][] = [];
   for (const name of readdirSync(schema).filter((each) => each.endsWith('.js'))) {
     const path = `stele:@cfworker/json-schema/${name}`;
@@ -315,10 +315,9 @@ function lineOf(text: string, part: string): number {
   return at < 0 ? 1 : text.slice(0, at).split('\n').length;
 }
 
+/** The folder of an installed package. */
 function packageFolder(name: string): string {
-  for (let folder = here; ; folder = dirname(folder)) {
-    const path = join(folder, 'node_modules', name);
-    if (existsSync(path)) return path;
-    if (folder === dirname(folder)) throw new Error(`${name} is not installed.`);
-  }
+  // Not imported: a startup snapshot cannot hold this module.
+  const { findPackageJSON } = process.getBuiltinModule('node:module');
+  return dirname(findPackageJSON(name, import.meta.url)!);
 }

@@ -2,9 +2,9 @@ import type { Problem } from '../../model/problem.ts';
 import { isParsed, maxFindings, problemAt, type KindInput } from '../kind.ts';
 import { holdsOf } from '../../model/openapi-shape.ts';
 import { judgeReference } from './openapi-references.ts';
-import { followPointer, joinPointer } from '../../model/pointer.ts';
+import { followPointer, joinPointer, pointerOf } from '../../model/pointer.ts';
 import { resolveReference } from '../reference.ts';
-import { pointerOf, type Tree } from './redocly.ts';
+import type { Tree } from './redocly.ts';
 
 /**
  * Bundles references to other files inside extensions (`x-…`) at any depth; redocly handles only
@@ -52,7 +52,7 @@ export function bundleExtensions(
     }
     const file = files.get(from);
     if (isParsed(file) && problems.length < maxFindings) {
-      const place = `${origin === undefined ? pointer : pointerOf(origin)}/$ref`;
+      const place = `${origin === undefined ? pointer : pointerOf(origin.way)}/$ref`;
       const text =
         rule === null
           ? `The reference ${JSON.stringify($ref)} points to a part that contains it, so it cannot be bundled.`

@@ -18,9 +18,9 @@ import { adviseOpenapi } from './openapi-advice.ts';
 import { bundleOpenapi } from './openapi-bundle.ts';
 import { openapiAddresses, openapiExamplePaths, openapiReferencePaths } from './openapi-references.ts';
 import { emptied, largeText, validateOpenapi, type OpenapiVersion } from './openapi-schemas.ts';
-import { followPointer, fromFragment, joinPointer, parsePointer } from '../../model/pointer.ts';
+import { followPointer, fromFragment, joinPointer, parsePointer, pointerOf } from '../../model/pointer.ts';
 import { adviseQuotes, numberAt, type ParsedFile } from '../text/parse.ts';
-import { createRules, createTree, pointerOf, treePath, type Tree } from './redocly.ts';
+import { createRules, createTree, treePath, type Tree } from './redocly.ts';
 import type { SchemaFinding } from '../schema/schema-findings.ts';
 
 type Spec = ReturnType<typeof detectSpec>;
@@ -166,7 +166,7 @@ function inTree(bundle: unknown, file: string, origins: Tree['origins']): FindOr
         spot = { file: spot.file, pointer: joinPointer(spot.pointer, token) };
       }
       const origin = typeof node === 'object' && node !== null ? origins.get(node) : undefined;
-      if (origin !== undefined) spot = { file: origin.file, pointer: pointerOf(origin) };
+      if (origin !== undefined) spot = { file: origin.file, pointer: pointerOf(origin.way) };
     }
     return spot;
   };

@@ -10,7 +10,7 @@ import {
   type Document,
 } from '@redocly/openapi-core';
 import { isParsed, type KindInput } from '../kind.ts';
-import { joinPointer } from '../../model/pointer.ts';
+import type { Way } from '../../model/pointer.ts';
 import { resolveReference } from '../reference.ts';
 import { setMember } from '../text/text.ts';
 
@@ -20,16 +20,10 @@ const deviceFlow = Oas3_2Types['DeviceAuthorization'];
 if (deviceFlow?.properties)
   deviceFlow.properties['scopes'] = { type: 'object', additionalProperties: { type: 'string' } };
 
-/** The source of a node: its file, parent and key. */
-export interface Origin {
+/** The source of a node. */
+interface Origin {
   file: string;
-  parent: Origin | null;
-  key: string;
-}
-
-/** Returns the JSON Pointer of an origin. */
-export function pointerOf(origin: Origin): string {
-  return origin.parent === null ? '' : joinPointer(pointerOf(origin.parent), origin.key);
+  way: Way;
 }
 
 /** See `createTree`. */
@@ -64,12 +58,12 @@ export function createTree({ files }: Pick<KindInput, 'files'>, reads: 'value' |
   }
 
   /** Recursive: the parser has limited the depth. */
-  function copy(value: unknown, origin: Origin): unknown {
+  function copy(value: unknown, file: string, way: Way): unknown {
     if (typeof value !== 'object' || value === null) return value;
     const result: JsonObject | unknown[] = Array.isArray(value) ? [] : {};
     for (const [key, item] of Object.entries(value))
-      setMember(result as JsonObject, key, copy(item, { file: origin.file, parent: origin, key }));
-    origins.set(result, origin);
+      setMember(result as JsonObject, key, copy(item, file, { parent: way, key }));
+    origins.set(result, { file, way });
     return result;
   }
 
@@ -103,8 +97,7 @@ export function createTree({ files }: Pick<KindInput, 'files'>, reads: 'value' |
     const { text } = file;
     if (text === null) throw new ResolveError(new Error('unreadable'));
     // A single file needs no origins: its nodes keep their pointers.
-    const copyOf = (value: unknown) =>
-      files.size === 1 ? structuredClone(value) : copy(value, { file: path, parent: null, key: '' });
+    const copyOf = (value: unknown) => (files.size === 1 ? structuredClone(value) : copy(value, path, null));
     const parsed = isParsed(file) ? copyOf(file[reads]) : file.example ? cover(file.example.value) : text;
     return { source: new Source(root + path, text), parsed };
   }

@@ -35,6 +35,7 @@ import {
   flag,
   invalid,
   list,
+  nullOr,
   oneOf,
   optional,
   orNull,
@@ -150,13 +151,7 @@ const pages = record<Pages>({
 });
 
 const rendered = where(
-  record<Rendered>({
-    html: longText,
-    navigation: longText,
-    markdown: longText,
-    truncated: flag,
-    pages: (value) => (value === null ? null : pages(value)),
-  }),
+  record<Rendered>({ html: longText, navigation: longText, markdown: longText, truncated: flag, pages: nullOr(pages) }),
   (page) => page.pages === null || page.pages.parts.every(({ to }) => to <= page.html.length),
 );
 

@@ -1,5 +1,6 @@
 import { isDigest } from '../../model/digest.ts';
 import { maxKnownFindings } from '../../model/gate.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
 import {
   blockOns,
   type Exempted,
@@ -35,10 +36,10 @@ const longestText = 10_000_000;
 export function record<T extends object>(members: { [K in keyof T]-?: Read<T[K]> }): Read<T> {
   const readers = Object.entries(members) as [string, Read<unknown>][];
   return (value) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return invalid;
-    const result: Record<string, unknown> = {};
+    if (!isObject(value)) return invalid;
+    const result: JsonObject = {};
     for (const [name, read] of readers) {
-      const member = read((value as Record<string, unknown>)[name]);
+      const member = read(value[name]);
       if (member === invalid) return invalid;
       if (member !== undefined) result[name] = member;
     }
@@ -57,7 +58,7 @@ export function list<T>(read: Read<T>, maxItems = Infinity): Read<T[]> {
 
 function map<T>(read: Read<T>): Read<Record<string, T>> {
   return (value) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return invalid;
+    if (!isObject(value)) return invalid;
     const entries = Object.entries(value).map(([name, member]) => [name, read(member)] as const);
     return entries.some(([, member]) => member === invalid)
       ? invalid
@@ -71,6 +72,11 @@ export function optional<T>(read: Read<T>): Read<T | undefined> {
     const member = read(value);
     return member === invalid ? undefined : member;
   };
+}
+
+/** Accepts null, too. */
+export function nullOr<T>(read: Read<T>): Read<T | null> {
+  return (value) => (value === null ? null : read(value));
 }
 
 /** Reads a value of the wrong shape as null. */
@@ -111,7 +117,7 @@ export function textUpTo(maxLength: number): Read<string> {
 }
 
 export const text = textUpTo(longestText);
-export const textOrNull: Read<string | null> = (value) => (value === null ? null : text(value));
+export const textOrNull = nullOr(text);
 export const flag = oneOf([true, false]);
 export const count: Read<number> = (value) =>
   Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : invalid;
@@ -172,7 +178,7 @@ export const report = record<Report>({
 const facts = record<PageFacts>({
   title: text,
   description: text,
-  order: (value) => (value === null || Number.isFinite(value) ? (value as number | null) : invalid),
+  order: nullOr((value) => (Number.isFinite(value) ? (value as number) : invalid)),
   hidden: flag,
   headings: list(record<PageHeading>({ id: text, text, level: where(count, (level) => level >= 2 && level <= 6) })),
   links: list(record<PageLink>({ to: textOrNull, anchor: text, written: text, isImage: flag, line: count })),
@@ -199,11 +205,7 @@ const page = where(
     read.content.markdown.length === read.content.html.length,
 );
 
-export const renderedPage = record<RenderedPage>({
-  path: text,
-  page: (value) => (value === null ? null : page(value)),
-  problems: list(problem),
-});
+export const renderedPage = record<RenderedPage>({ path: text, page: nullOr(page), problems: list(problem) });
 
 /** A checked `stele.yaml`. What its text says is read by its schema (`settingsFrom`). */
 export const written = record<Written>({ json: text, places: map(record<Place>({ line: count, column: count })) });

@@ -12,7 +12,6 @@ import {
   numberOf,
   type Operate,
   operators,
-  someMatch,
   stringOf,
 } from './values.ts';
 
@@ -118,14 +117,15 @@ export const compilers: { readonly [K in Kind]: Compiler<K> } = {
     if (callee.type !== 'MemberExpression' || callee.computed)
       throw new UnsupportedExpression('only a function with a name can be called');
     const name = nameOf(callee.property);
-    if (name === 'test') return compileMatch(regexOf(callee.object), onlyOne(name, given, inner), (text) => text);
+    if (name === 'test') return compileMatch(regexOf(callee.object), onlyOne(name, given, inner));
     if (name === 'match' || name === 'exec') {
       if (!isTruth) throw new UnsupportedExpression(`the result of ${name} is used; only ask whether there is one`);
       const isMatch = name === 'match';
       const subject = isMatch ? asText(callee.object, inner) : onlyOne(name, given, inner);
       const matches = regexOf(isMatch ? given[0] : callee.object);
       if (given.length !== 1) throw new UnsupportedExpression(`${name} needs one argument`);
-      return compileMatch(matches, subject, (is) => (is ? someMatch : null), isMatch);
+      const isFound = compileMatch(matches, subject, isMatch);
+      return (scope) => isFound(scope) || null;
     }
     return compileMethod(name, asText(callee.object, inner), given, inner);
   },
@@ -179,7 +179,7 @@ export const binaryOperators: Readonly<
 > = {
   '||': compileLogical(true),
   '&&': compileLogical(false),
-  '~=': ({ left, right }, inner) => compileMatch(regexOf(right), inner(left), (is) => is),
+  '~=': ({ left, right }, inner) => compileMatch(regexOf(right), inner(left)),
   ...(Object.fromEntries(
     Object.entries(operators).map(([operator, apply]) => [operator, compileOperator(operator, apply)]),
   ) as Record<keyof typeof operators, ReturnType<typeof compileOperator>>),
@@ -243,16 +243,11 @@ function onlyOne(name: string, given: readonly Expression[], inner: Inner): Eval
 }
 
 /** `onlyTexts`: only strings can match, since other values have no such function. */
-function compileMatch(
-  matches: Matches,
-  subject: Evaluate,
-  result: (is: boolean) => unknown,
-  onlyTexts = false,
-): Evaluate {
+function compileMatch(matches: Matches, subject: Evaluate, onlyTexts = false): Evaluate {
   return (scope) => {
     const value = subject(scope);
     if (value === nothing || (onlyTexts && typeof value !== 'string')) return nothing;
-    return result(matches(stringOf(value, scope.budget), scope.budget));
+    return matches(stringOf(value, scope.budget), scope.budget);
   };
 }
 

@@ -37,9 +37,6 @@ class Uncalled {
   }
 }
 
-/** What `match` returns where it finds something. Filters may ask only whether it is there. */
-export const someMatch = new Uncalled('match');
-
 const uncalled = new Map<string, Uncalled>();
 
 function uncalledAs(name: string): Uncalled {
