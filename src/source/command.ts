@@ -279,6 +279,11 @@ const reasons: readonly (readonly [RegExp, Reason])[] = [
     (at) => `${at} does not provide that commit. It was removed, or the branch has moved; the next sync tries again.`,
   ],
   [
+    /repository corruption on the remote side/,
+    (at) =>
+      `git cannot read some objects of ${at}: it is damaged, or was copied in part. Repair it, or connect another copy.`,
+  ],
+  [
     /hung up unexpectedly|early EOF|RPC failed|unexpected disconnect|bad pack|invalid index-pack|index-pack failed|fetch-pack|protocol error|expected /,
     (at) => `${at} closed the connection or sent an invalid git response. Try again later.`,
   ],

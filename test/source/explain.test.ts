@@ -38,6 +38,7 @@ test.each([
   ],
   ["fatal: detected dubious ownership in repository at '/srv/a.git'", 'belongs to another user'],
   ['fatal: mismatched algorithms: client sha1; server sha256', 'SHA-256'],
+  ['remote: aborting due to possible repository corruption on the remote side.\nfatal: early EOF', 'it is damaged'],
   ['error: RPC failed; curl 18 transfer closed\nfatal: early EOF', 'invalid git response'],
 ])('%s', (stderr, words) => {
   const { code, message } = explain(stderr);
