@@ -427,7 +427,7 @@ function changeLeaves(path: string, document: Json): void {
   // Without paths, nothing is served.
   if (!isSchema(document) && Object.keys(document['paths'] ?? {}).length === 0) return;
   const isSilent = (pointer: string) =>
-    silent.some(([pattern, , isIt]) => pattern.test(pointer) && (isIt?.(document, keysOf(pointer)) ?? true));
+    silent.some(([pattern, , isIt]) => pattern.test(pointer) && holds(isIt, document, keysOf(pointer)));
   const members = membersOf(document).filter(([pointer]) => !isSilent(pointer));
   const leaves = members.filter(([, value]) => typeof value !== 'object' || value === null);
   for (let at = 0; at < Math.min(most, leaves.length); at++) {
@@ -464,8 +464,18 @@ function anotherValue(key: string, value: unknown): unknown {
 
 function isUsual(document: Json, keys: string[], value: unknown): boolean {
   const member = `${keys.at(-1)} ${JSON.stringify(value)}`;
-  return usual.some(([pattern, , isIt]) => pattern.test(member) && (isIt?.(document, keys) ?? true));
+  return usual.some(([pattern, , isIt]) => pattern.test(member) && holds(isIt, document, keys));
 }
+
+/** Whether a row holds. It may be about a property that is called as a keyword, and no schema at all. */
+function holds(isIt: ((document: Json, keys: string[]) => boolean) | undefined, document: Json, keys: string[]): boolean {
+  try {
+    return isIt?.(document, keys) ?? true;
+  } catch (error) {
+    if (error instanceof TypeError) return false;
+    throw error;
+  }
+} // prettier-ignore
 
 /** All members, with their pointers. */
 function membersOf(value: unknown, pointer = ''): [string, unknown][] {
