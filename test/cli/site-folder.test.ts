@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readFolder } from '../../src/sites/cli/sites-command.ts';
+import { runHere } from './in-process.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -31,4 +32,17 @@ test('what is not a folder is named', async () => {
   expect(() => readFolder(join(folder, 'index.md'), 1)).toThrow(
     expect.objectContaining({ code: 'malformed' }) as Error,
   );
+});
+
+test('a report counts what was found in the folder beside more findings than a report keeps', async () => {
+  const pages = await mkdtemp(join(tmpdir(), 'stele-pages-'));
+  const links = Array.from({ length: 1100 }, (_, at) => `[x](nowhere${at})`).join(' ');
+  await writeFile(join(pages, 'index.md'), `# Book\n\n${links}\n`);
+  await writeFile(join(pages, 'run.exe'), 'text');
+  const { stdout } = await runHere(['sites', 'publish', '@acme/sites/book', '.', '--data', '.data', '--json'], {
+    cwd: pages,
+  });
+  await rm(pages, { recursive: true, force: true });
+  const { report } = JSON.parse(stdout) as { report: { counts: object; truncated: boolean } };
+  expect([report.counts, report.truncated]).toEqual([{ error: 0, warning: 1101, info: 0 }, true]);
 });

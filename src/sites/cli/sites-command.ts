@@ -6,7 +6,14 @@ import { complain, formatReport, print, printJson, withProgress } from '../../cl
 import { withClient } from '../../cli/manage/with-client.ts';
 import { openRegistryAt, type Client } from '../../cli/registry-client.ts';
 import type { components } from '../../server/v1/management.d.ts';
-import { type Report, problemAtFile, type Problem, createReport, isBlocking } from '../../model/problem.ts';
+import {
+  addProblems,
+  createReport,
+  isBlocking,
+  problemAtFile,
+  type Problem,
+  type Report,
+} from '../../model/problem.ts';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import type { NewFile } from '../registry/drafts.ts';
@@ -156,17 +163,32 @@ async function previewFolder(command: Command, site: SiteName, folder: string | 
   const read = folder === undefined ? null : await filesOf(command, folder);
   return withProgress('Rendering', () =>
     withClient(command, site.org, async (client) => {
-      const sent = read && (await sendFolder(client, site, read.files, read.maxBytes, {}));
+      const sent = read && (await sendFolder(client, site, read, {}));
       const preview = (await client.demand('POST', `/v1/sites/${site.slug}/previews`)) as unknown as PreviewedFolder;
-      const problems = [...(read?.problems ?? []), ...(sent?.problems ?? [])];
-      return { ...preview, report: withProblems(preview.report, problems) };
+      return { ...preview, report: addProblems(preview.report, sent?.problems ?? []) };
     }),
   );
 }
 
+/** The files of a folder that a site can have, and what is wrong with the others. */
+interface ReadFolder {
+  files: readonly NewFile[];
+  problems: readonly Problem[];
+}
+
 async function filesOf(command: Command, folder: string): Promise<ReadFolder> {
-  const { fileBytes: maxBytes } = (await readConfig(command)).limits;
-  return { ...readFolder(folder, maxBytes), maxBytes };
+  const { kindOfFile } = await import('../registry/drafts.ts');
+  const { files, problems } = readFolder(folder, (await readConfig(command)).limits.fileBytes);
+  const fit = files.filter(({ path, bytes }) => {
+    const kind = kindOfFile(path, bytes);
+    if ('fault' in kind) problems.push(fileProblem(path, kind.fault));
+    return 'mediaType' in kind;
+  });
+  return { files: fit, problems };
+}
+
+function fileProblem(path: string, message: string): Problem {
+  return problemAtFile('site-file', path, message, 'warning');
 }
 
 /**
@@ -189,10 +211,7 @@ export function readFolder(folder: string, maxBytes: number): { files: NewFile[]
       const path = relative(folder, place).split(sep).join('/');
       const { size } = statSync(place);
       if (size <= maxBytes) files.push({ path, bytes: readFileSync(place) });
-      else
-        problems.push(
-          problemAtFile('site-file', path, `The file has ${size} bytes; the limit is ${maxBytes}.`, 'warning'),
-        );
+      else problems.push(fileProblem(path, `The file has ${size} bytes; the limit is ${maxBytes}.`));
     }
   }
   read(folder);
@@ -200,7 +219,7 @@ export function readFolder(folder: string, maxBytes: number): { files: NewFile[]
 }
 
 /** The result of `stele sites publish`, as `--json` prints it. */
-export interface PublishedFolder {
+interface PublishedFolder {
   outcome: 'published' | 'unchanged' | 'rejected' | 'checked';
   /** Number of the deployment; null: none was made. */
   deployment: string | null;
@@ -212,56 +231,32 @@ export interface PublishedFolder {
   report: Report;
 }
 
-export interface FolderOptions {
+interface FolderOptions {
   title?: string;
   public?: boolean;
-}
-
-/** What was read of a folder. `maxBytes`: of a file. */
-export interface ReadFolder {
-  files: readonly NewFile[];
-  problems: readonly Problem[];
-  maxBytes: number;
 }
 
 /** Renders and checks the files, and stores nothing. References are looked up in the registry. */
 async function checkFolder(
   registry: Registry,
   site: SiteName,
-  { files, problems: unread, maxBytes }: ReadFolder,
+  { files, problems }: ReadFolder,
 ): Promise<PublishedFolder> {
   const { makeDeployment } = await import('../registry/make-deployment.ts');
   const { findSite } = await import('../../registry/lives.ts');
   const stored = (await findSite(registry, site))?.value ?? null;
-  const { fit, problems } = await sortFiles(files, maxBytes);
-  const bytes = new Map(fit.map((file) => [file.path, file.bytes]));
+  const bytes = new Map(files.map((file) => [file.path, file.bytes]));
   const { report, rendered } = await makeDeployment(registry, {
     org: site.org,
     settings: settingsOf(stored ?? { title: site.slug }),
     blockOn: stored?.blockOn ?? 'error',
     previous: null,
     reader: { kind: 'operator', id: 'cli' },
-    files: fit.map((file) => ({ path: file.path, source: digestOf(file.bytes) })),
+    files: files.map((file) => ({ path: file.path, source: digestOf(file.bytes) })),
     read: async (paths) => paths.map((path) => bytes.get(path)!),
   });
   const outcome = isBlocking(report) ? 'rejected' : 'checked';
-  const whole = withProblems(report, [...unread, ...problems]);
-  return { outcome, deployment: null, url: null, created: false, rendered, report: whole };
-}
-
-/** The files that sites can have, and what is wrong with the others. */
-async function sortFiles(
-  files: readonly NewFile[],
-  maxBytes: number,
-): Promise<{ fit: NewFile[]; problems: Problem[] }> {
-  const { fileFault } = await import('../registry/drafts.ts');
-  const problems: Problem[] = [];
-  const fit = files.filter(({ path, bytes }) => {
-    const fault = fileFault(path, bytes, maxBytes);
-    if (fault !== null) problems.push(problemAtFile('site-file', path, fault, 'warning'));
-    return fault === null;
-  });
-  return { fit, problems };
+  return { outcome, deployment: null, url: null, created: false, rendered, report: addProblems(report, problems) };
 }
 
 /** Files that are sent at once. A log joins them into a few entries. */
@@ -269,17 +264,16 @@ const atOnce = 64;
 
 /**
  * Sends the files of a folder: those that changed, and removes the others. Creates the site if it is
- * not there. `maxBytes`: of a file. Returns what is wrong with those that a site cannot have.
+ * not there. Returns what is wrong with those that it did not take, too.
  */
 async function sendFolder(
   { demand, demandAll }: Client,
   { slug }: SiteName,
-  files: readonly NewFile[],
-  maxBytes: number,
+  { files, problems: unfit }: ReadFolder,
   { title, public: isPublic }: FolderOptions,
 ): Promise<{ url: string; created: boolean; problems: Problem[] }> {
   const path = `/v1/sites/${slug}`;
-  const { fit, problems } = await sortFiles(files, maxBytes);
+  const problems = [...unfit];
   const before = await demand('GET', path).catch(insteadOf('not_found', null));
   const given = { slug, title: title ?? slug, ...(isPublic && { visibility: 'public' }) };
   const { url } =
@@ -294,31 +288,30 @@ async function sendFolder(
   const send = async ({ path: name, bytes }: NewFile): Promise<void> => {
     const place = `${path}/files/${name.split('/').map(encodeURIComponent).join('/')}`;
     await demand('PUT', place, bytes).catch((error: unknown) => {
-      if (!isRegistryError(error) || !unfit.includes(error.code)) throw error;
-      problems.push(problemAtFile('site-file', name, error.message, 'warning'));
+      if (!isRegistryError(error) || !untaken.includes(error.code)) throw error;
+      problems.push(fileProblem(name, error.message));
     });
   };
-  const changed = fit.filter((file) => there.get(file.path) !== digestOf(file.bytes));
+  const changed = files.filter((file) => there.get(file.path) !== digestOf(file.bytes));
   await Array.fromAsync(someAtOnce(changed, atOnce, send));
-  for (const { path: name } of fit) there.delete(name);
+  for (const { path: name } of files) there.delete(name);
   for (const name of there.keys()) await demand('DELETE', `${path}/files/${name}`);
   return { url: String(url), created: before === null, problems };
 }
 
 /** What a registry says of a file that it does not take. */
-const unfit: readonly ErrorCode[] = ['malformed', 'not_found', 'too_large', 'unsupported_media_type'];
+const untaken: readonly ErrorCode[] = ['malformed', 'not_found', 'too_large', 'unsupported_media_type'];
 
 /** Makes the files all files of a site, and publishes it. Creates the site if it is not there. */
 async function publishFolder(
   client: Client,
   site: SiteName,
-  { files, problems: unread, maxBytes }: ReadFolder,
+  read: ReadFolder,
   options: FolderOptions,
 ): Promise<PublishedFolder> {
-  const { problems: unsent, url, created } = await sendFolder(client, site, files, maxBytes, options);
+  const { problems, url, created } = await sendFolder(client, site, read, options);
   // Of a registry whose configuration says no address, only the path is known.
   const common = { created, url: url.startsWith('/') ? null : url };
-  const problems = [...unread, ...unsent];
   try {
     const { outcome, deployment, rendered, report } = (await client.demand(
       'POST',
@@ -330,14 +323,10 @@ async function publishFolder(
       rendered: number;
       report: Report;
     };
-    return { outcome, deployment: deployment.id, rendered, ...common, report: withProblems(report, problems) };
+    return { outcome, deployment: deployment.id, rendered, ...common, report: addProblems(report, problems) };
   } catch (error) {
     if (!isRegistryError(error, 'refused') || error.problems.length === 0) throw error;
-    const report = withProblems(createReport([...error.problems]), problems);
+    const report = addProblems(createReport(error.problems), problems);
     return { outcome: 'rejected', deployment: null, rendered: 0, ...common, report };
   }
-}
-
-function withProblems(report: Report, more: readonly Problem[]): Report {
-  return more.length === 0 ? report : { ...report, ...createReport([...report.problems, ...more]) };
 }

@@ -56,13 +56,6 @@ export function kindOfFile(path: string, content: Uint8Array): { mediaType: stri
   return { mediaType };
 }
 
-/** Why a site cannot have a file, in one sentence; null: it can. */
-export function fileFault(path: string, bytes: Uint8Array, maxBytes: number): string | null {
-  if (bytes.byteLength > maxBytes) return `The file has ${bytes.byteLength} bytes; the limit is ${maxBytes}.`;
-  const kind = kindOfFile(path, bytes);
-  return 'fault' in kind ? kind.fault : null;
-}
-
 const pathFault =
   'A path has names of A-Z a-z 0-9 . _ - between slashes; each begins with a letter or digit, and only the last ends with an extension.';
 
