@@ -166,12 +166,12 @@ export function outcomeIn(report: Pick<Report, 'problems'>): 'waiting' | 'reject
 }
 
 /** Says what to do, how many findings stop a publish, and how many of them the reader does not see. */
-export function describeBlocking(report: Report): string {
+export function describeBlocking(report: Report, what: 'document' | 'site' = 'document'): string {
   const held = holdIn(report);
   if (held !== null) return held.message;
   const count = blockingIn(report);
   const noun = count === report.counts.error ? 'error' : 'finding';
-  const counted = `The document has ${countText(count, noun)}${noun === 'error' ? '' : ' that its gate rejects'}.`;
+  const counted = `The ${what} has ${countText(count, noun)}${noun === 'error' ? '' : ' that its gate rejects'}.`;
   const advice = adviceIn(report);
   const text = advice === null ? counted : `${advice} ${counted}`;
   if (!report.hidden) return text;

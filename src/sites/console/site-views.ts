@@ -163,15 +163,13 @@ async function deploymentsSection(request: ConsoleRequest): Promise<Section> {
   };
 }
 
-const sitePath = '/sites/:site';
-
 /** The code of forms about documentation sites. */
 export const siteCodes: FormCodes = {
-  [`${sitePath}/preview`]: {
+  [`${path}/preview`]: {
     show: ({ body }, { params }) => ({
       title: `Preview of ${params['site']}`,
       lead: `It expires on ${String(body['expiresAt']).slice(0, 10)}. Later changes do not show in it: make another preview then.`,
-      actions: [{ text: 'Back to the site', href: sitePath }],
+      actions: [{ text: 'Back to the site', href: path }],
       sections: [
         { title: 'Open it', facts: facts([['Address', { text: 'Open the preview', href: String(body['url']) }]]) },
       ],
@@ -182,8 +180,8 @@ export const siteCodes: FormCodes = {
       },
     }),
   },
-  [`${sitePath}/deployments/:deployment/publish`]: { fixed: ({ params }) => ({ deployment: params['deployment'] }) },
-  [`${sitePath}/theme`]: { complete: offerFiles },
+  [`${path}/deployments/:deployment/publish`]: { fixed: ({ params }) => ({ deployment: params['deployment'] }) },
+  [`${path}/theme`]: { complete: offerFiles },
 };
 
 async function offerFiles(request: ConsoleRequest): Promise<Record<string, Partial<Field>>> {

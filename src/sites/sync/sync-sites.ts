@@ -117,7 +117,7 @@ async function syncSite(
   const report = length === 0 ? null : await registry.objects.put(JSON.stringify(result.report));
   if (result.outcome === 'published')
     return { outcome: 'published', detail: `deployment ${result.deployment.label}.${more}`, report };
-  return { outcome: 'rejected', detail: describeBlocking(result.report).replace('document', 'site'), report };
+  return { outcome: 'rejected', detail: describeBlocking(result.report, 'site'), report };
 }
 
 /** A site that somebody connected by hand. */

@@ -99,10 +99,7 @@ export const siteOperations = {
       const result = await publishSite(registry, { site, ...sent, reader: principal, author, dryRun });
       if (result.outcome === 'rejected') {
         const { problems, counts, truncated } = result.report;
-        throw refused(describeBlocking(result.report).replace('document', 'site'), {
-          problems,
-          extra: { counts, truncated },
-        });
+        throw refused(describeBlocking(result.report, 'site'), { problems, extra: { counts, truncated } });
       }
       if (result.outcome === 'checked')
         return { status: 200, body: { outcome: 'checked', deployment: null, rendered: 0, report: result.report } };
