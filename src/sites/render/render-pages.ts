@@ -20,6 +20,7 @@ import {
 } from './site-markdown.ts';
 import { parseDocument } from 'yaml';
 import { parseCoordinate } from '../../model/address.ts';
+import { isObject, own, type JsonObject } from '../../model/json.ts';
 
 const markdown = createSiteMarkdown();
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -71,13 +72,12 @@ function renderPage({ path, bytes }: SourcePage, highlight: Highlight | null): R
   const [deep] = page.deep;
   if (deep !== undefined) note(deep, 'site-nesting', tooDeep);
   for (const line of linesLikeEmbeds(tokens)) note(lines + line + 1, 'site-embed-unclear', unclearEmbed);
-  const split = splitAtEmbeds(tokens, body, lines);
-  const embeds = [
-    ...split.embeds,
-    ...(meta.api === null ? [] : [{ coordinate: meta.api, operation: meta.operation, line: 1 }]),
-  ];
-  if (meta.api !== null)
-    for (const parts of [split.parts, split.markdown]) (parts as unknown[]).push(parts === split.parts ? [] : '');
+  const { parts, texts, embeds } = splitAtEmbeds(tokens, body, lines);
+  if (meta.api !== null) {
+    embeds.push({ coordinate: meta.api, operation: meta.operation, line: 1 });
+    parts.push([]);
+    texts.push('');
+  }
   const whole = embeds.filter(({ operation }) => operation === null);
   for (const { line } of whole.slice(1)) note(line, 'site-reference-twice', secondReference, 'error');
   const facts: PageFacts = {
@@ -96,8 +96,8 @@ function renderPage({ path, bytes }: SourcePage, highlight: Highlight | null): R
     return { path, page: null, problems: [problemAtFile('site-page-limit', path, message)] };
   }
   const content: PageContent = {
-    html: split.parts.map((part) => markdown.renderer.render(part, markdown.options, page)),
-    markdown: split.markdown,
+    html: parts.map((part) => markdown.renderer.render(part, markdown.options, page)),
+    markdown: texts,
     sections: sectionsOf(tokens),
   };
   return { path, page: { facts, content }, problems };
@@ -161,7 +161,8 @@ function splitAtEmbeds(tokens: Tokens, body: string, before: number) {
     texts.push(source.slice(from, line).join('\n'));
     from = line! + 1;
   }
-  return { parts, markdown: [...texts, source.slice(from).join('\n')], embeds };
+  texts.push(source.slice(from).join('\n'));
+  return { parts, texts, embeds };
 }
 
 function sectionsOf(tokens: Tokens): PageContent['sections'] {
@@ -188,13 +189,10 @@ interface FrontMatter {
   operation: string | null;
 }
 
-/** A page's front matter, what is wrong with it, and where its Markdown begins. */
+/** A page's front matter, and what is wrong with it. */
 interface Read {
   meta: FrontMatter;
   faults: { text: string; line: number }[];
-  body: string;
-  /** Number of lines before the body. */
-  lines: number;
 }
 
 const longest = 16_384;
@@ -202,39 +200,35 @@ const none: FrontMatter = { title: null, description: '', order: null, hidden: f
 
 /**
  * Reads the YAML between two lines `---` at the start of a page. Of other languages (`---js`) and
- * without an end, there is none: it is text. Members that sites do not know are passed over.
+ * without an end, there is none: it is text. `lines`: how many are before the body.
  */
-function readFrontMatter(text: string): Read {
+function readFrontMatter(text: string): Read & { body: string; lines: number } {
   const [whole, head] = /^---[ \t]*\n((?:.*\n)*?)---[ \t]*(?:\n|$)/.exec(text.slice(0, longest)) ?? [];
   if (whole === undefined) return { meta: none, faults: [], body: text, lines: 0 };
-  const read = { body: text.slice(whole.length), lines: whole.split('\n').length - 1 };
-  const document = parseDocument(head!, { uniqueKeys: true, merge: false, schema: 'core' });
+  return { ...readYaml(head!), body: text.slice(whole.length), lines: whole.split('\n').length - 1 };
+}
+
+/** Members that sites do not know are passed over. */
+function readYaml(head: string): Read {
+  const faulty = (fault: string, line = 1): Read => ({ meta: none, faults: [{ text: fault, line }] });
+  const document = parseDocument(head, { uniqueKeys: true, merge: false, schema: 'core' });
   const [error] = document.errors;
-  if (error !== undefined) {
-    const line = 1 + (error.linePos?.[0].line ?? 1);
-    return { ...read, meta: none, faults: [{ text: error.message.split('\n')[0]!, line }] };
-  }
+  if (error !== undefined) return faulty(error.message.split('\n')[0]!, 1 + (error.linePos?.[0].line ?? 1));
   let value: unknown;
   try {
     value = document.toJS({ maxAliasCount: 0 });
   } catch {
-    return { ...read, meta: none, faults: [{ text: 'Aliases are not allowed here.', line: 1 }] };
+    return faulty('Aliases are not allowed here.');
   }
-  if (value === null || value === undefined) return { ...read, meta: none, faults: [] };
-  if (typeof value !== 'object' || Array.isArray(value))
-    return {
-      ...read,
-      meta: none,
-      faults: [{ text: 'It must be names with values, such as title: Payments.', line: 1 }],
-    };
-  return { ...read, ...membersOf(value as Record<string, unknown>) };
+  if (value === null || value === undefined) return { meta: none, faults: [] };
+  return isObject(value) ? membersOf(value) : faulty('It must be names with values, such as title: Payments.');
 }
 
-function membersOf(value: Record<string, unknown>): Pick<Read, 'meta' | 'faults'> {
+function membersOf(value: JsonObject): Read {
   const faults: Read['faults'] = [];
   function take<T>(name: string, is: (member: unknown) => member is T, what: string): T | null {
-    const member = Object.hasOwn(value, name) ? value[name] : undefined;
-    if (member === undefined || member === null) return null;
+    const member = own(value, name) ?? null;
+    if (member === null) return null;
     if (is(member)) return member;
     faults.push({ text: `${name} must be ${what}.`, line: 1 });
     return null;

@@ -114,12 +114,7 @@ function safeChildren(page: PageState, state: State, children: Children, line: n
       const href = targetOf(page, String(token.attrGet('href') ?? ''), false, line + offset);
       open.push(href !== null);
       if (href === null) return [];
-      const title = token.attrGet('title');
-      token.attrs = [
-        ['href', href],
-        ...(title === null ? [] : ([['title', String(title)]] as [string, string][])),
-        ...outside(href),
-      ];
+      token.attrs = [['href', href], ...titleOf(token), ...outside(href)];
     }
     return token.type === 'link_close' && open.pop() !== true ? [] : [token];
   });
@@ -132,13 +127,7 @@ function imageOf(page: PageState, state: State, image: Tokens[number], line: num
   label.content = shorten(image.content, 200) || 'image';
   if (href === null) return [label];
   if (!isOutside(href)) {
-    const title = image.attrGet('title');
-    image.attrs = [
-      ['src', href],
-      ['alt', ''],
-      ['loading', 'lazy'],
-      ...(title === null ? [] : ([['title', String(title)]] as [string, string][])),
-    ];
+    image.attrs = [['src', href], ['alt', ''], ['loading', 'lazy'], ...titleOf(image)];
     return [image];
   }
   if (isInLink) return [label];
@@ -147,11 +136,9 @@ function imageOf(page: PageState, state: State, image: Tokens[number], line: num
   return [start, label, new state.Token('link_close', 'a', -1)];
 }
 
-function targetOf(page: PageState, written: string, isImage: boolean, line: number): string | null {
-  const target = resolveLink(page.path, written, isImage);
-  if (target.kind === 'unsafe') page.unsafe.push({ written: shorten(written, 200), line });
-  if (target.kind === 'inside') page.links.push({ ...target.link, written: shorten(written, 200), isImage, line });
-  return target.href;
+function titleOf(token: Tokens[number]): [string, string][] {
+  const title = token.attrGet('title');
+  return title === null ? [] : [['title', String(title)]];
 }
 
 function isOutside(href: string): boolean {
@@ -231,30 +218,28 @@ function codeHtml(code: string, language: string, highlight: Highlight | null): 
   return `<pre${label} tabindex="0"><code>${highlighted ?? escapeText(code)}</code></pre>\n`;
 }
 
-/** Where a link of a page leads. `href`: as written into the HTML; null: the link becomes plain text. */
-type Target =
-  | { kind: 'outside'; href: string }
-  | { kind: 'inside'; href: string | null; link: Pick<PageLink, 'to' | 'anchor'> }
-  | { kind: 'unsafe'; href: null };
-
 /**
- * Resolves a link as written in a page. Links to pages may name the file (`intro.md`) or the URL
- * (`intro`); what starts with `/` is from the top of the site.
+ * Where a link as written in a page leads, as it stands in the HTML; null: it becomes plain text. Links
+ * to pages may name the file (`intro.md`) or the URL (`intro`); what starts with `/` is from the top of
+ * the site. Notes what leads into the site, and what may not be followed.
  */
-function resolveLink(from: string, written: string, isImage: boolean): Target {
-  if (/^(?:https?:\/\/|mailto:)[^\s\p{Cc}]+$/iu.test(written)) return { kind: 'outside', href: written };
+function targetOf(page: PageState, link: string, isImage: boolean, line: number): string | null {
+  if (/^(?:https?:\/\/|mailto:)[^\s\p{Cc}]+$/iu.test(link)) return link;
+  const written = shorten(link, 200);
   // Browsers read a backslash as a slash, so that `/\example.com` would be another host.
-  if (/^[\s\p{Cc}]*[a-z][a-z0-9+.-]*:/iu.test(written) || /^[/\\]{2}/.test(written) || written.includes('\\'))
-    return { kind: 'unsafe', href: null };
-  const [, path = '', hash = ''] = /^([^?#]*)(?:\?[^#]*)?(?:#(.*))?$/s.exec(written) ?? [];
+  if (/^[\s\p{Cc}]*[a-z][a-z0-9+.-]*:/iu.test(link) || /^[/\\]{2}/.test(link) || link.includes('\\')) {
+    page.unsafe.push({ written, line });
+    return null;
+  }
+  const [, path = '', hash = ''] = /^([^?#]*)(?:\?[^#]*)?(?:#(.*))?$/s.exec(link) ?? [];
   const anchor = decodePercent(hash) ?? hash;
-  const target = path === '' ? from : resolvePath(from, decodePercent(path) ?? path);
+  const target = path === '' ? page.path : resolvePath(page.path, decodePercent(path) ?? path);
   const to = target === null ? null : fileOf(target, isImage);
-  if (to === null) return { kind: 'inside', href: null, link: { to: null, anchor } };
+  page.links.push({ to, anchor, written, isImage, line });
+  if (to === null) return null;
   const end = anchor === '' ? '' : `#${encodeURIComponent(anchor)}`;
-  if (path === '') return { kind: 'inside', href: end || '#', link: { to, anchor } };
-  const route = isPagePath(to) ? routeOf(to) : to;
-  return { kind: 'inside', href: relativePath(from, route) + end, link: { to, anchor } };
+  if (path === '') return end || '#';
+  return relativePath(page.path, isPagePath(to) ? routeOf(to) : to) + end;
 }
 
 /** The file that a path means; null if no site can have it. */
