@@ -36,7 +36,7 @@ export const fileExtensions: readonly (readonly [extension: string, mediaType: s
 ).filter(([extension]) => extension !== 'md');
 
 /** Files that every site has, and that no file of its own replaces. */
-export const ownFiles = ['llms.txt', 'sitemap.xml', 'robots.txt', 'feed.atom', 'search.json', 'theme.css'] as const;
+export const ownFiles: readonly string[] = 'llms.txt sitemap.xml robots.txt feed.atom search.json theme.css'.split(' ');
 
 /**
  * Whether the text is the path of a file in a site: segments of `[A-Za-z0-9._-]` with letters or
@@ -51,7 +51,7 @@ export function isFilePath(path: string): boolean {
     segments.every((segment) => isSegment(segment) && mediaTypeOf(segment) === null) &&
     isSegment(name) &&
     mediaTypeOf(name) !== null &&
-    !(ownFiles as readonly string[]).includes(path)
+    !ownFiles.includes(path)
   );
 }
 

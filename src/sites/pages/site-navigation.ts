@@ -42,21 +42,24 @@ export function versionFolder({ settings }: DeploymentContents, path: string): s
   return settings.versions.find(({ folder }) => folder !== undefined && path.startsWith(folder))?.folder ?? '';
 }
 
-/** The navigation of the pages of one version: as the site says, else the tree of its pages. Made once. */
+/** The navigation of the pages of one version. Made once. */
 function navigationOf(contents: DeploymentContents, folder: string): Navigation {
   const all = navigations.getOrInsertComputed(contents, () => new Map<string, Navigation>());
-  const cached = all.get(folder);
-  if (cached !== undefined) return cached;
-  const { settings } = contents;
+  return all.getOrInsertComputed(folder, () => makeNavigation(contents, folder));
+}
+
+/** As the site says, else the tree of its pages. */
+function makeNavigation(contents: DeploymentContents, folder: string): Navigation {
+  const { navigation, versions } = contents.settings;
   // A navigation that the site states may also link to pages outside all versions.
-  const folders = settings.navigation === null ? [folder] : [folder, ''];
+  const folders = navigation === null ? [folder] : [folder, ''];
   const pages =
-    settings.versions.length === 0
+    versions.length === 0
       ? contents.pages
       : Object.fromEntries(
           Object.entries(contents.pages).filter(([path]) => folders.includes(versionFolder(contents, path))),
         );
-  const entries = settings.navigation === null ? treeOf(pages, folder, folder) : stated(pages, settings.navigation);
+  const entries = navigation === null ? treeOf(pages, folder, folder) : stated(pages, navigation);
   const order = [...new Set(pagesIn(entries))];
   const trails = new Map<string, NavigationEntry[]>();
   for (const trail of trailsIn(entries, [])) {
@@ -64,9 +67,7 @@ function navigationOf(contents: DeploymentContents, folder: string): Navigation 
     if (page !== null && !trails.has(page)) trails.set(page, trail);
   }
   const places = new Map(order.map((page, index) => [page, index]));
-  const navigation = { entries, order, places, trails, isSmall: Object.keys(pages).length <= fewPages };
-  all.set(folder, navigation);
-  return navigation;
+  return { entries, order, places, trails, isSmall: Object.keys(pages).length <= fewPages };
 }
 
 function* trailsIn(entries: readonly NavigationEntry[], above: NavigationEntry[]): Generator<NavigationEntry[]> {
@@ -178,22 +179,23 @@ export function shownNavigation(contents: DeploymentContents, page: string, base
   return entries.map(show);
 }
 
-/** Files that tell programs what a site has: paths below the site. */
-export const siteLists = ['llms.txt', 'sitemap.xml', 'robots.txt', 'feed.atom'] as const;
+/** A file that tells programs what a site has. It names pages and titles of the site, and nothing of what pages embed. */
+interface SiteList {
+  mediaType: string;
+  make(granted: GrantedSite, placed: Placed): string;
+  /** Whether it is there for those who look for sites. */
+  isPublic: boolean;
+}
+
+/** Such files, by their paths below the site. */
+export const siteLists: Readonly<Record<string, SiteList>> = {
+  'llms.txt': { mediaType: 'text/plain; charset=utf-8', make: llms, isPublic: false },
+  'sitemap.xml': { mediaType: 'application/xml; charset=utf-8', make: sitemap, isPublic: true },
+  'robots.txt': { mediaType: 'text/plain; charset=utf-8', make: robots, isPublic: true },
+  'feed.atom': { mediaType: 'application/atom+xml; charset=utf-8', make: feed, isPublic: true },
+};
 
 const deploymentsShown = 50;
-
-/** The text of such a file, with its media type. They name pages and titles of the site, and nothing of what pages embed. */
-export function siteList(
-  granted: GrantedSite,
-  placed: Placed,
-  name: (typeof siteLists)[number],
-): { text: string; mediaType: string } {
-  if (name === 'llms.txt') return { text: llms(granted, placed), mediaType: 'text/plain; charset=utf-8' };
-  if (name === 'sitemap.xml') return { text: sitemap(granted, placed), mediaType: 'application/xml; charset=utf-8' };
-  if (name === 'robots.txt') return { text: robots(granted, placed), mediaType: 'text/plain; charset=utf-8' };
-  return { text: feed(granted, placed), mediaType: 'application/atom+xml; charset=utf-8' };
-}
 
 function orderOf({ contents }: GrantedSite): string[] {
   const listed = new Set(listedPages(contents).map(([path]) => path));

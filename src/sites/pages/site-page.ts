@@ -34,6 +34,7 @@ export async function sitePage(view: SiteView, path: string, page: DeployedPage)
   const frame = frameOf(view, path);
   const content = await openPage(site.registry, granted, page);
   const embeds = await showAll(view, page);
+  const hasReference = embeds.some(({ shown }) => shown !== null);
   const { previous, next } = neighboursOf(contents, path);
   const neighbour = (other: string | null) =>
     other === null ? null : { title: contents.pages[other]!.facts.title, href: base + routeOf(other) };
@@ -55,19 +56,19 @@ export async function sitePage(view: SiteView, path: string, page: DeployedPage)
         ],
     trail: trail.map((entry) => ({ text: entry.title, href: entry.page === null ? null : base + routeOf(entry.page) })),
     headings: facts.headings.filter(({ level }) => level <= 3),
-    parts: content.html.map((html, index) => ({
-      html,
-      embed: index === 0 ? null : embeds[index - 1]!.shown,
-      isMissing: index > 0 && embeds[index - 1]!.shown === null,
-    })),
+    // Each part but the first stands below an embed.
+    parts: content.html.map((html, index) => {
+      const embed = embeds[index - 1];
+      return { html, embed: embed?.shown ?? null, isMissing: embed?.shown === null };
+    }),
     references: embeds.flatMap(({ shown }) => (shown && shown.navigation !== '' ? [shown.navigation] : [])),
-    languages: embeds.some(({ shown }) => shown !== null),
+    languages: hasReference,
     versions: await versionsOf(view, path),
     previous: neighbour(previous),
     next: neighbour(next),
     edit: editLink(granted, path),
     lastChange: page.lastChange ? { ...page.lastChange, day: dayOf(page.lastChange.at) } : null,
-    scripts: embeds.some(({ shown }) => shown !== null) ? ['reference.js'] : [],
+    scripts: hasReference ? ['reference.js'] : [],
   });
   const hasOthers = settings.versions.some((version) => version.site !== undefined);
   return { text, ...sharingOf(granted, embeds, hasOthers ? [everywhereKey] : []) };

@@ -99,7 +99,7 @@ export function checkSite({ settings, pages, files, embeds, absent }: Checked): 
 
   for (const [path, { facts }] of Object.entries(pages)) {
     const route = routeOf(path);
-    if (has(route) || (ownFiles as readonly string[]).includes(route))
+    if (has(route) || ownFiles.includes(route))
       note('site-page-hidden', path, `Nobody sees this page, because ${route} is another file. Rename the page.`);
     for (const { to, anchor, written, isImage, line } of facts.links) {
       const goal = to !== null && !has(to) && isPagePath(to) ? followRedirects(redirects, to) : to;

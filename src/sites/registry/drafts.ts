@@ -46,8 +46,7 @@ export function kindOfFile(path: string, content: Uint8Array): { mediaType: stri
   const mediaType = mediaTypeOf(path);
   if (mediaType === null)
     return { fault: `Sites have no files such as ${path}. Use Markdown, images, fonts, PDF, video or data files.` };
-  if (!isFilePath(path))
-    return { fault: (ownFiles as readonly string[]).includes(path) ? `Every site has its own ${path}.` : pathFault };
+  if (!isFilePath(path)) return { fault: ownFiles.includes(path) ? `Every site has its own ${path}.` : pathFault };
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
   const isImage = mediaType.startsWith('image/');
   const looksRight =

@@ -1,9 +1,10 @@
 import { type Address, parseAddress } from '../../model/address.ts';
 import { isRegistryError } from '../../model/errors.ts';
+import { own } from '../../model/json.ts';
 import { pageAt, routeOf } from '../model/page-path.ts';
 import { findFile, findPage, grantSite, openFile } from '../registry/read-site.ts';
 import { otherAddress, placeInRegistry, type Placed, type SiteView, placeAtHost } from '../pages/placed.ts';
-import { siteList, siteLists } from '../pages/site-navigation.ts';
+import { siteLists } from '../pages/site-navigation.ts';
 import { absentPage, resultsPage, siteMarkdown, sitePage, type SitePage } from '../pages/site-page.ts';
 import { siteIndex } from '../../search/site-index.ts';
 import { themeCss } from '../pages/site-theme.ts';
@@ -30,8 +31,6 @@ type SiteAddress = Extract<Address, { kind: 'site' }>;
 /** A request for something of a site that its reader may read. */
 type SiteRead = ReadRequest & { view: SiteView };
 
-const publicLists: ReadonlySet<string> = new Set(['sitemap.xml', 'robots.txt', 'feed.atom']);
-
 /** Answers a request for something of a documentation site. Access comes first, as for resources. */
 export async function sendSite(read: ReadRequest, { org, slug, path }: SiteAddress): Promise<void> {
   const { context, principal, request, response } = read;
@@ -46,15 +45,14 @@ export async function sendSite(read: ReadRequest, { org, slug, path }: SiteAddre
 async function sendOf(read: SiteRead, path: string | null): Promise<void> {
   const { context, view } = read;
   const { granted, placed } = view;
-  // Previews must not be found, so no list links to their pages.
-  if (placed.expires && path !== null && publicLists.has(path)) throw absent();
   if (path === null) return redirect(read, placed.base);
   if (path === 'theme.css') return sendMade(read, themeCss(granted.contents), 'text/css; charset=utf-8');
   if (path === 'search.json') return sendMade(read, await siteIndex(context.registry, granted), 'application/json');
-  const list = siteLists.find((name) => name === path);
+  const list = own(siteLists, path);
   if (list !== undefined) {
-    const { text, mediaType } = siteList(granted, placed, list);
-    return sendMade(read, text, mediaType);
+    // Previews must not be found, so no list links to their pages.
+    if (placed.expires && list.isPublic) throw absent();
+    return sendMade(read, list.make(granted, placed), list.mediaType);
   }
   const twin = path.endsWith('.md') ? findPage(granted, path) : null;
   if (twin !== null) {
