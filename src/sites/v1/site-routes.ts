@@ -1,5 +1,5 @@
 import { notFound, refused } from '../../model/errors.ts';
-import { describeBlocking } from '../../model/problem.ts';
+import { createReport, describeBlocking } from '../../model/problem.ts';
 import {
   deploymentsOf,
   siteCoordinate,
@@ -9,7 +9,7 @@ import {
   type SiteConnection,
 } from '../model/documentation-site.ts';
 import { listReadableSites } from '../../registry/readable.ts';
-import { publishAgain, publishSite, sentFiles } from '../registry/publish-site.ts';
+import { publishAgain, publishSite, sentFiles, type SitePublished } from '../registry/publish-site.ts';
 import { previewSite } from '../registry/site-preview.ts';
 import { deleteRecord, isRestorable } from '../../registry/lives.ts';
 import { changeSite, createSiteRecord, type SiteChange } from '../registry/site-record.ts';
@@ -86,24 +86,21 @@ export const siteOperations = {
     },
 
     async deploySite(call) {
-      const { registry, coordinate: site, author, principal } = call;
+      const { registry, coordinate: site, author } = call;
       const asked: { deployment?: string; dryRun: boolean } = call.body === null ? { dryRun: false } : bodyOf(call);
       const { deployment: earlier, dryRun } = asked;
-      if (earlier !== undefined) {
-        const { outcome, site: now, deployment } = await publishAgain(registry, site, earlier, author);
-        const report = { problems: [], counts: { error: 0, warning: 0, info: 0 }, truncated: false };
-        const body = { outcome, deployment: deploymentRecord(now, deployment), rendered: 0, report };
-        return { status: outcome === 'published' ? 201 : 200, body };
-      }
-      const sent = await sentFiles(registry, site);
-      const result = await publishSite(registry, { site, ...sent, reader: principal, author, dryRun });
+      const result: SitePublished =
+        earlier === undefined
+          ? await publishSent(call, dryRun)
+          : { ...(await publishAgain(registry, site, earlier, author)), rendered: 0, report: createReport([]) };
+      const { report } = result;
       if (result.outcome === 'rejected') {
-        const { problems, counts, truncated } = result.report;
-        throw refused(describeBlocking(result.report, 'site'), { problems, extra: { counts, truncated } });
+        const { problems, counts, truncated } = report;
+        throw refused(describeBlocking(report, 'site'), { problems, extra: { counts, truncated } });
       }
       if (result.outcome === 'checked')
-        return { status: 200, body: { outcome: 'checked', deployment: null, rendered: 0, report: result.report } };
-      const { outcome, deployment, rendered, report } = result;
+        return { status: 200, body: { outcome: 'checked', deployment: null, rendered: 0, report } };
+      const { outcome, rendered, deployment } = result;
       const body = { outcome, deployment: deploymentRecord(result.site, deployment), rendered, report };
       return { status: outcome === 'published' ? 201 : 200, body };
     },
@@ -144,6 +141,12 @@ export const siteOperations = {
     },
   }),
 };
+
+/** Publishes the files that were sent, or says what would come of it. */
+async function publishSent(call: SiteCall, dryRun: boolean): Promise<SitePublished> {
+  const { registry, coordinate: site, author, principal: reader } = call;
+  return publishSite(registry, { site, ...(await sentFiles(registry, site)), reader, author, dryRun });
+}
 
 /** A documentation site as described in the API. */
 export function siteRecord(url: string, { value: site, at }: Generation<DocumentationSite>): object {
