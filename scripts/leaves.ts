@@ -175,9 +175,9 @@ function isBesideAnything(document: Json, keys: string[]): boolean {
 /** Whether each branch of a union has a type that stands beside it, or values of that. */
 function isOfBranches(document: Json, { type, anyOf, oneOf }: Json): boolean {
   const isOf = (value: unknown) => [type].flat().includes(value);
-  const holds = ({ type: own, const: value, enum: values, ...rest }: Json): boolean =>
+  const isHeld = ({ type: own, const: value, enum: values, ...rest }: Json): boolean =>
     isOf(own) || isOf(typeof value) || (Array.isArray(values) && values.every((one) => isOf(typeof one))) || Array.isArray(rest['anyOf'] ?? rest['oneOf']) && isOfBranches(document, { type, ...rest });
-  return ((anyOf ?? oneOf) as unknown[] | undefined)?.every((one) => holds(follow(document, one) as Json)) ?? false;
+  return ((anyOf ?? oneOf) as unknown[] | undefined)?.every((one) => isHeld(follow(document, one) as Json)) ?? false;
 } // prettier-ignore
 
 /** Whether the schema around a branch of a union says the same of this property. */
