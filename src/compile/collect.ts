@@ -68,14 +68,14 @@ export async function collect(
       const { file, problems } = readFile(path, loaded.bytes, limits, path === entry);
       files.set(path, file);
       findings.set(path, problems);
-      if (!('value' in file)) continue;
+      if (!isParsed(file)) continue;
       const paths = pathsOf(file);
       for (const target of paths.references(file)) if (!asked.has(target)) next.add(target);
       for (const [url, instead] of paths.addresses(file)) if (!asked.has(url)) urls.set(url, instead);
     }
     if (next.size === 0 && urls.size > 0) {
       const declared = declaredIn(files);
-      const isThere = (path: string) => 'value' in (files.get(path) ?? {});
+      const isThere = (path: string) => isParsed(files.get(path));
       for (const [url, instead] of urls) if (!declared.has(url) && !instead.some(isThere)) next.add(url);
       urls.clear();
     }
@@ -85,7 +85,7 @@ export async function collect(
   }
   const examples = new Set<string>();
   for (const file of files.values())
-    if ('value' in file) for (const path of pathsOf(file).examples(file)) if (!asked.has(path)) examples.add(path);
+    if (isParsed(file)) for (const path of pathsOf(file).examples(file)) if (!asked.has(path)) examples.add(path);
   if (examples.size > 0)
     for (const loaded of await load([...examples].sort())) {
       const file = readExample(loaded, { ...limits, bundleBytes: limits.bundleBytes - bytes });
@@ -113,7 +113,7 @@ function readExample(loaded: LoadedFile, limits: CompileLimits): UnparsedFile {
   if (length > limits.bundleBytes)
     return refuse(problemAtFile('limit-bundle-bytes', path, 'All files together are too large with it.'));
   const { file } = readFile(path, loaded.bytes, limits, false);
-  if ('value' in file) return { path, text: file.text, problem: null, example: { value: file.exact } };
+  if (isParsed(file)) return { path, text: file.text, problem: null, example: { value: file.exact } };
   const { text, issue } = decodeText(loaded.bytes);
   if (issue) return refuse(problemAtFile(issue.rule, path, issue.message));
   return { path, text, problem: null, example: { value: text } };

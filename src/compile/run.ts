@@ -194,11 +194,11 @@ async function compileEntry(
   const problems = [...(code?.problems ?? []), ...result.problems];
   const isUsed = (path: string) => path === input.entry || (result.used?.has(path) ?? true);
   for (const [path, found] of findings) if (isUsed(path)) problems.push(...found);
-  const styled: Problem[] = [];
+  let styled: Problem[] = [];
   const ignored: Exemption[] = [];
   if (input.ruleset !== null && result.bundle !== null) {
     const date = Date.parse(input.code?.date ?? input.gate?.today ?? '') || 0;
-    styled.push(...(await lintWithRuleset({ entry, files }, input.ruleset, interpreter, date).finally(clearRule)));
+    styled = await lintWithRuleset({ entry, files }, input.ruleset, interpreter, date).finally(clearRule);
     if (styled.length > 0)
       for (const read of await loadIgnored(input, load, new Set(files.keys()))) {
         ignored.push(...read.exemptions);

@@ -102,7 +102,6 @@ const parts: Readonly<Record<string, string>> = {
   '@stoplight/spectral-owasp-ruleset': 'stele:spectral-owasp',
   '@redocly/openapi-core': corePath,
 };
-const inside = ['names', 'schema', 'spectral-functions'];
 
 type CreateWasm = (options: object) => Promise<ConstructorParameters<Awaited<ReturnType<typeof variant.importFFI>>>[0]>;
 
@@ -119,16 +118,11 @@ export async function loadInterpreter(erase: Erase, steps = usualSteps): Promise
       files.set(`stele:${name.replace(/\.js$/, '')}`, readFileSync(join(content, name), 'utf8'));
   const redocly = readRedocly(join(content, 'redocly'), join(packageFolder('@redocly/openapi-core'), 'lib'));
   const schema = join(packageFolder('@cfworker/json-schema'), 'dist/commonjs');
-  const validator: [string, string][] = [];
-  for (const name of readdirSync(schema).filter((each) => each.endsWith('.js'))) {
-    const path = `stele:@cfworker/json-schema/${name}`;
-    validator.push([path, path]);
-    files.set(path, readFileSync(join(schema, name), 'utf8'));
-  }
-  const all = {
-    ...parts,
-    ...Object.fromEntries([...inside.map((name) => [`stele:${name}`, `stele:${name}`]), ...validator]),
-  } as Record<string, string>;
+  for (const name of readdirSync(schema))
+    if (name.endsWith('.js'))
+      files.set(`stele:@cfworker/json-schema/${name}`, readFileSync(join(schema, name), 'utf8'));
+  // These name each other by their paths.
+  const all = { ...parts, ...Object.fromEntries(files.keys().map((path) => [path, path])) };
 
   return {
     erase,

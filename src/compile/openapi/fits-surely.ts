@@ -109,6 +109,9 @@ const deepest = 100;
 /** Steps for one value: parts that refer to each other can be followed in many ways. */
 const maxSteps = 100_000;
 
+/** How ajv compiles a schema and all that it refers to. */
+type Understood = 'accepted' | 'refused' | 'unknown';
+
 /** Tells what ajv does, as Redocly sets it up, without compiling anything. */
 export interface FitsSurely {
   /** Whether it surely accepts a value. */
@@ -119,14 +122,13 @@ export interface FitsSurely {
 
 /** Redocly compiles a validator for each schema of an example, which takes some hundred times as long as this. */
 export function createFitsSurely({ isOpen, context, follow }: Reading): FitsSurely {
-  const understood = new Map<unknown, 'accepted' | 'refused' | 'unknown'>();
+  const understood = new Map<unknown, Understood>();
   let steps = 0;
 
-  /** How ajv compiles a schema and all that it refers to. */
-  function understand(root: Placed): 'accepted' | 'refused' | 'unknown' {
+  function understand(root: Placed): Understood {
     const before = understood.get(root.schema);
     if (before !== undefined) return before;
-    let verdict: 'accepted' | 'refused' | 'unknown' = 'accepted';
+    let verdict: Understood = 'accepted';
     const seen = new Set<unknown>();
     const open = [root];
     for (let next = open.pop(); next !== undefined && verdict !== 'unknown'; next = open.pop()) {

@@ -71,13 +71,8 @@ function advisePaths(document: Document): void {
       const target = resolve(root, item, pointer);
       if (!isObject(item) || !isObject(target?.value)) continue;
       // What stands beside a reference belongs to the path, too.
-      const items =
-        target.value === item
-          ? [{ value: item, pointer }]
-          : [
-              { value: item, pointer },
-              { ...target, value: target.value },
-            ];
+      const items = [{ value: item, pointer }];
+      if (target.value !== item) items.push({ value: target.value, pointer: target.pointer });
       if (group === 'paths') {
         const shape = path.replace(/\{[^{}]*\}/g, '{}');
         const twin = shapes.getOrInsert(shape, path);

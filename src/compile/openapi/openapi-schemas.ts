@@ -53,7 +53,7 @@ const composed = ['allOf', 'oneOf', 'anyOf', '$ref', 'patternProperties', 'if'];
  * Finds arrays without `items`, which OpenAPI 2.0 and 3.0 demand, and required properties that
  * nothing declares. Finds schemas by their form, wherever they stand.
  */
-export function adviseSchemas(root: unknown, version: OpenapiVersion, note: Note): void {
+export function adviseSchemas(root: JsonObject, version: OpenapiVersion, note: Note): void {
   const needsItems = version === '2.0' || version === '3.0';
   const seen = new Set<object>();
 
@@ -77,7 +77,7 @@ export function adviseSchemas(root: unknown, version: OpenapiVersion, note: Note
     }
   }
 
-  if (isObject(root)) visit(root, null, null, false);
+  visit(root, null, null, false);
 }
 
 function adviseRequired(schema: JsonObject, way: Way, note: Note): void {
@@ -116,9 +116,8 @@ let checkAdded: ReturnType<typeof createCheckBy> = null;
  * Finds keywords of schemas in OpenAPI 3.1 and 3.2 whose value the meta-schema of 2020-12, or OpenAPI's addition to
  * it, does not allow. A type that does not exist is an error of the document (`schema`). Does not look at schemas of another dialect.
  */
-export function adviseSchemaObjects(root: unknown, version: OpenapiVersion, note: Note): void {
-  if (version === '2.0' || version === '3.0' || !isObject(root)) return;
-  if (!isKnown(root['jsonSchemaDialect'])) return;
+export function adviseSchemaObjects(root: JsonObject, version: OpenapiVersion, note: Note): void {
+  if (version === '2.0' || version === '3.0' || !isKnown(root['jsonSchemaDialect'])) return;
   const seen = new Set<object>();
 
   function visit(node: unknown, pointer: () => string, within: string | null): void {

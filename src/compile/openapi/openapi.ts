@@ -44,8 +44,7 @@ export const compileOpenapi: CompileKind = async (given) => {
   const result: KindResult = { ...described, problems, bundle, used: tree.used };
   if (isNewer) problems.push(problemAt(entry, '/openapi', 'openapi-version', version.newer!, { severity: 'warning' }));
   if (bundle === null) return result;
-  const inEntry = (pointer: string) => ({ file: entry.path, pointer });
-  const origin = bundle === entry.value ? inEntry : inTree(bundle, entry.path, tree.origins);
+  const origin = inTree(bundle, entry.path, tree.origins);
   // Validators know no integer but doubles.
   const checked = bundle === entry.value ? bundle : toDoubles(bundle);
   const findings = validateOpenapi(checked, version.family, entry.text.length).filter(

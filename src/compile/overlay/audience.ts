@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../model/json.ts';
 import { type Holds, holdsOf, isBesidePaths, methods } from '../../model/openapi-shape.ts';
 import { listOf, objectOf, pointerKeys, resolveLocal, textOf } from '../../render/json-value.ts';
 import { followPointer, joinPointer, parsePointer, pointerIn } from '../../model/pointer.ts';
-import { discriminatedIn } from './discriminated.ts';
+import { discriminatedIn, targetOf } from './discriminated.ts';
 import { type Forgotten, forgetNames, namesAny, placesOf, reaching, schemeName } from './forget-names.ts';
 
 /** Maps whose members are named by the author. */
@@ -229,8 +229,7 @@ function loosen(document: JsonObject, lost: Lost, { touched, loosened, needing }
   });
   const widened = reaching(document, wider);
   const needs: ReadonlySet<unknown> = needing;
-  const isNeeding = (one: unknown) =>
-    needs.has(one) || needs.has(resolveLocal(document, textOf(objectOf(one)['$ref'])));
+  const isNeeding = (one: unknown) => needs.has(one) || needs.has(targetOf(document, one));
   eachSchema((node) => {
     for (const key of ['anyOf', 'oneOf']) {
       const all = listOf(node[key]);

@@ -1,6 +1,11 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { listOf, objectOf, pointerKeys, resolveLocal, textOf } from '../../render/json-value.ts';
 
+/** What a node refers to. Undefined: to nothing, or to what is not there. */
+export function targetOf(document: JsonObject, node: unknown): unknown {
+  return resolveLocal(document, textOf(objectOf(node)['$ref']));
+}
+
 interface Discriminated {
   property: string;
   values: ReadonlySet<string>;
@@ -56,7 +61,7 @@ export function forgetDiscriminated(
     for (const place of open) {
       if (!isObject(place)) continue;
       const parts = ['allOf', 'anyOf', 'oneOf'].flatMap((key) => listOf(place[key]));
-      for (const one of [...parts, resolveLocal(document, textOf(place['$ref']))]) open.add(one);
+      for (const one of [...parts, targetOf(document, place)]) open.add(one);
       if (isGone(place['default'])) delete place['default'];
       const named = listOf(place['enum']);
       const others = named.filter((value) => !isGone(value));

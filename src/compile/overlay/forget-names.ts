@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { parsePointer } from '../../model/pointer.ts';
 import { listOf, objectOf, pointerKeys, resolveLocal, textOf } from '../../render/json-value.ts';
-import { forgetDiscriminated, type discriminatedIn } from './discriminated.ts';
+import { forgetDiscriminated, targetOf, type discriminatedIn } from './discriminated.ts';
 
 /** What is gone from a document, by name. */
 export interface Gone {
@@ -100,7 +100,7 @@ export function placesOf(document: JsonObject): Places {
 }
 
 function usersIn(document: JsonObject, nodes: readonly JsonObject[]): ReadonlyMap<unknown, readonly JsonObject[]> {
-  return Map.groupBy(nodes, (node) => typeof node['$ref'] === 'string' && resolveLocal(document, node['$ref']));
+  return Map.groupBy(nodes, (node) => targetOf(document, node));
 }
 
 /** Nodes, and all that hold them or refer to them, through any number of others. */
@@ -185,8 +185,7 @@ function groupsIn(document: JsonObject, nodes: readonly JsonObject[]): (node: Js
     inner.set(node, own);
     for (const [name, one] of Object.entries(objectOf(node['properties']))) own.set(`.${name}`, one);
     for (const key of ['additionalProperties', 'items']) if (isObject(node[key])) own.set(key, node[key]);
-    if (typeof node['$ref'] === 'string') open.push([node, resolveLocal(document, node['$ref'])]);
-    for (const part of partsOf(node)) open.push([node, part]);
+    for (const part of [targetOf(document, node), ...partsOf(node)]) open.push([node, part]);
     if (isObject(node['contains'])) open.push([node['contains'], own.get('items')]);
   }
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -261,8 +260,7 @@ function forgetMembers(
     const known = seen.getOrInsertComputed(at, () => new Set());
     if (known.has(of)) continue;
     known.add(of);
-    const target = typeof of['$ref'] === 'string' ? resolveLocal(document, of['$ref']) : null;
-    open.push([at, target], ...partsOf(of).map((part): [unknown, unknown] => [at, part]));
+    for (const part of [targetOf(document, of), ...partsOf(of)]) open.push([at, part]);
     if (Array.isArray(at)) {
       const first = listOf(of['prefixItems']);
       at.forEach((item: unknown, index) => open.push([item, of['items']], [item, first[index]]));

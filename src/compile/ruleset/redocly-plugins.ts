@@ -22,13 +22,13 @@ export interface Plugin {
 /** Reads the plugins that a ruleset names. Authors can write the member too. */
 export function pluginsOf(ruleset: Readonly<JsonObject>, modules: unknown): Plugin[] {
   return listOf(ruleset[pluginsMember]).flatMap((one) => {
-    const plugin = isObject(one) ? toPlugin(one, String(one['path']), modules) : null;
-    return plugin === null ? [] : [plugin];
+    const plugin = isObject(one) ? toPlugin(one, String(one['path'])) : null;
+    return plugin === null ? [] : [{ ...plugin, modules }];
   });
 }
 
 /** Reads what an interpreter says of a plugin. Null: its id cannot be one. */
-export function toPlugin(value: JsonObject, path: string, modules: unknown): Plugin | null {
+export function toPlugin(value: JsonObject, path: string): Omit<Plugin, 'modules'> | null {
   const { id, rules, assertions, configs, others } = value;
   if (typeof id !== 'string' || !/^[^/\s]{1,100}$/.test(id)) return null;
   const { oas2, oas3 } = objectOf(rules);
@@ -40,7 +40,6 @@ export function toPlugin(value: JsonObject, path: string, modules: unknown): Plu
     assertions: texts(assertions),
     configs: Object.fromEntries(parts),
     others: texts(others),
-    modules,
   };
 }
 

@@ -123,12 +123,11 @@ export async function readCode(
         return [];
       }
       return listOf(taken.value).flatMap((one) => {
-        const plugin = isObject(one) ? toPlugin(one, path, null) : null;
+        const plugin = isObject(one) ? toPlugin(one, path) : null;
         if (plugin === null) return report(`The plugin ${quoted} has an id that is empty, or has a slash or spaces.`);
         if (ids.has(plugin.id)) return report(`Two plugins have the id ${JSON.stringify(plugin.id)}. Rename one.`);
         ids.add(plugin.id);
-        const { modules: _, ...data } = plugin;
-        return [data];
+        return [plugin];
       });
     });
   }

@@ -5,10 +5,10 @@ import { isParsed, type KindInput } from '../kind.ts';
 import { resolveReference } from '../reference.ts';
 import type { ParsedFile } from '../text/parse.ts';
 
-type Ruleset = Readonly<JsonObject>;
+export type Ruleset = Readonly<JsonObject>;
 
 /** What a ruleset extends: `null` if the name is not known. */
-export type FindRuleset = (name: string) => Readonly<JsonObject> | null;
+export type FindRuleset = (name: string) => Ruleset | null;
 
 /** How deeply rulesets may extend each other. */
 export const maxLevels = 10;

@@ -184,7 +184,7 @@ function isRedocly(value: JsonObject): boolean {
 function isRedoclyRule(name: string, rule: unknown): boolean {
   if (/^(?:rule|assert)\//.test(name)) return isObject(rule) && ('subject' in rule || 'assertions' in rule);
   if (!redoclyRuleNames.test(name)) return false;
-  return isObject(rule) ? true : redoclySeverities.has(String(rule));
+  return isObject(rule) || redoclySeverities.has(String(rule));
 }
 
 // Matches the names of Redocly's built-in rules and no rule of a code linter.

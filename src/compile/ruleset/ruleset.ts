@@ -2,7 +2,15 @@ import { isObject, type JsonObject } from '../../model/json.ts';
 import type { Problem } from '../../model/problem.ts';
 import { readValidator } from '../schema/ajv.ts';
 import { rowsOf, type RulesetKind } from '../../model/kinds.ts';
-import { firstText, isParsed, problemAt, type CompileKind, type DocumentKind, type KindInput } from '../kind.ts';
+import {
+  firstText,
+  isParsed,
+  problemAt,
+  type CollectedCode,
+  type CompileKind,
+  type DocumentKind,
+  type KindInput,
+} from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { eachNode, joinPointer, parsePointer, pointerOf } from '../../model/pointer.ts';
 import { schemaProblems } from '../schema/schema-check.ts';
@@ -112,7 +120,7 @@ interface Read {
   used: ReadonlySet<ParsedFile>;
 }
 
-type Code = NonNullable<KindInput['code']> | null;
+type Code = CollectedCode | null;
 
 async function readRuleset(entry: ParsedFile, files: KindInput['files'], code: Code): Promise<Read> {
   const { value } = entry;

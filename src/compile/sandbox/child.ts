@@ -117,10 +117,9 @@ export function startChild(
   let usable = true;
 
   function setIdle(idle: boolean): void {
-    if (idle) child.unref();
-    else child.ref();
-    if (idle) child.channel?.unref();
-    else child.channel?.ref();
+    const how = idle ? 'unref' : 'ref';
+    child[how]();
+    child.channel?.[how]();
   }
 
   function kill(): void {

@@ -61,7 +61,7 @@ export function createPool({
   async function run<T extends JobType>(
     job: Job<T>,
     limits: CompileLimits,
-    { org = '', lane = 'publish', isAwaited = false, signal: calledOff }: Turn,
+    { org = '', lane = 'publish', isAwaited = false, signal: calledOff }: Turn = {},
     newLoad: () => JobOptions['load'] = () => async () => [],
   ): Promise<Ended<T>> {
     const signal = AbortSignal.any([closing.signal, ...(calledOff ? [calledOff] : [])]);

@@ -13,7 +13,7 @@ export async function renderAll(
   runs: Record<'plain' | 'code', Pool['run']>,
   pages: readonly SourcePage[],
   limits: CompileLimits,
-  turn: Turn,
+  turn?: Turn,
 ): Promise<RenderedPage[]> {
   const small = pages.filter(({ bytes }) => bytes.byteLength <= limits.fileBytes);
   const tooMuch = `Rendering the page needed more than ${limits.memoryMegabytes} MB of memory and was stopped.`;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { mayBeDocument } from '../../model/kinds.ts';
 import { notCompared } from '../../model/comparison.ts';
 import { digestOf, hexOf } from '../../model/digest.ts';
-import { createReport, problemAtFile } from '../../model/problem.ts';
+import { createReport, problemAtFile, type Problem } from '../../model/problem.ts';
 import { hintAt, type Job, type JobOptions } from './child.ts';
 import { besideOwnCode } from './start-snapshot.ts';
 import { findIsolation, type Isolation } from './isolation.ts';
@@ -20,6 +20,7 @@ import {
   type CompileLimits,
   type FileBytes,
   type Load,
+  type Turn,
 } from '../compile.ts';
 import { isCode } from '../interpreter/modules.ts';
 import type { Sandboxes } from '../sandboxes.ts';
@@ -52,7 +53,11 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
   let renderer: string | undefined;
 
   /** The answer to a job. Null: its document exceeds the limits. */
-  async function answerTo<T extends JobType>(job: Job<T>, limits: CompileLimits, turn = {}): Promise<Gives<T> | null> {
+  async function answerTo<T extends JobType>(
+    job: Job<T>,
+    limits: CompileLimits,
+    turn?: Turn,
+  ): Promise<Gives<T> | null> {
     const outcome = await run(job, limits, turn);
     return 'answer' in outcome ? outcome.answer : null;
   }
@@ -77,7 +82,7 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
       return prepareWith({ type: 'render', document }, limits);
     },
 
-    async compile(input, load, turn = {}) {
+    async compile(input, load, turn) {
       let read = new Map<string, CollectedFile>();
       const loadAgain = () => createLoad(input, load, (read = new Map()));
       const runIn = (await needsFunctions(input, load)) ? functions.run : run;
@@ -89,7 +94,7 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
       return { artifact: null, report: createReport([diedProblem(outcome, input)]), files };
     },
 
-    async detect(files, limits, turn = {}) {
+    async detect(files, limits, turn) {
       const candidates = files.filter(
         ({ path, bytes }) => bytes.length <= limits.fileBytes && mayBeDocument(path, bytes),
       );
@@ -105,7 +110,7 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
       return by?.length === paths.length && by.every((index) => index < patterns.length) ? by : null;
     },
 
-    async readSettings(file, limits, turn = {}) {
+    async readSettings(file, limits, turn) {
       const outcome = await run({ type: 'settings', file, limits }, limits, turn);
       if ('answer' in outcome) {
         const { written, report } = outcome.answer;
@@ -116,7 +121,7 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
       return { settings: null, report: createReport([diedProblem(outcome, { entry: file.path, limits })]) };
     },
 
-    async readVersion(file, limits, turn = {}) {
+    async readVersion(file, limits, turn) {
       const outcome = await run({ type: 'version', file, limits }, limits, turn);
       return 'answer' in outcome ? outcome.answer : { problem: diedProblem(outcome, { entry: file.path, limits }) };
     },
@@ -130,7 +135,7 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
     render: async (document, limits, turn) =>
       (await answerTo({ type: 'render', document }, limits, turn))?.rendered ?? null,
 
-    renderPages: (pages, limits, turn = {}) => renderAll({ plain: run, code: code.run }, pages, limits, turn),
+    renderPages: (pages, limits, turn) => renderAll({ plain: run, code: code.run }, pages, limits, turn),
 
     async compare(before, after, limits, rules, turn) {
       const answer = await answerTo({ type: 'compare', before, after, limits, rules }, limits, turn);
@@ -196,7 +201,7 @@ function createLoad(input: CompileInput, load: Load, read: Map<string, Collected
 function diedProblem(
   outcome: Exclude<Ended, { answer: unknown }>,
   { entry, limits }: Pick<CompileInput, 'entry' | 'limits'>,
-): ReturnType<typeof problemAtFile> {
+): Problem {
   const message = `Compiling the document needed more than ${limits.memoryMegabytes} MB of memory and was stopped.`;
   return problemAtFile(outcome.died, entry, message + hintAt(outcome.title));
 }

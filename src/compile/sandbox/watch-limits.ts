@@ -40,7 +40,7 @@ export function watchLimits(
   titleOf: (pid: number) => string = readTitle,
 ) {
   const atStart = usageOf(pidOf() ?? 0);
-  let bytes = 0;
+  let before = 0;
   let inRules = 0;
   let passed = 0;
   let since: number | null = performance.now();
@@ -69,8 +69,8 @@ export function watchLimits(
     const used = usage.processorSeconds - atStart.processorSeconds;
     note?.(used);
     if (used > seconds) return 'processor';
-    if (used > firstLook && isInCall(titleOf(pid))) inRules += used - bytes;
-    bytes = used;
+    if (used > firstLook && isInCall(titleOf(pid))) inRules += used - before;
+    before = used;
     if (inRules > ruleSeconds) return 'rule';
     return elapsed > patience * seconds && used < elapsed * smallestPart ? 'stalled' : null;
   }

@@ -18,7 +18,6 @@ import {
 } from '../kind.ts';
 import { type ParsedFile, numberAt } from '../text/parse.ts';
 import { findLongChain } from '../reference-chains.ts';
-import { joinPointer } from '../../model/pointer.ts';
 import { bundleSchema } from './schema-bundle.ts';
 import { assumedDialect, checkCompiles, createCheckBy, checkSchemas, schemaProblems } from './schema-check.ts';
 import { dialectOf, dialects, type Dialect } from './schema-dialect.ts';
@@ -58,7 +57,7 @@ export const compileJsonSchema: CompileKind = async (given) => {
   if (chain !== null) return result(given, dialect, [...problems, chain], null);
   const linked = linkSchema(given, dialect);
   const others = [...linked.reached.keys()].filter((file) => meta === null || file !== entry);
-  const mixed = findMixed(given, dialect, others);
+  const mixed = findMixed(dialect, others);
   const blocking = [...linked.problems, ...mixed];
   // A schema with that many errors is rejected without further checks.
   const findings = blocking.length < maxFindings ? checkSchemas(entry, dialect, linked) : [];
@@ -111,14 +110,12 @@ function unreadable(entry: ParsedFile, stated: unknown): Problem {
 /**
  * Reports files of another dialect: in one bundle, their schemas would be read by the wrong rules.
  */
-function findMixed({ files }: KindInput, dialect: Dialect, reached: readonly ParsedFile[]): Problem[] {
-  return reached.flatMap(({ path }) => {
-    const file = files.get(path);
-    if (!isParsed(file) || !isObject(file.value)) return [];
-    const stated = file.value['$schema'];
+function findMixed(dialect: Dialect, reached: readonly ParsedFile[]): Problem[] {
+  return reached.flatMap((file) => {
+    const stated = objectOf(file.value)['$schema'];
     if (typeof stated !== 'string' || dialectOf(stated) === dialect) return [];
     const message = `This file uses the dialect ${JSON.stringify(stated.slice(0, 200))}, but the file that references it uses ${dialect.name}. Use one dialect in all files.`;
-    return [problemAt(file, joinPointer('', '$schema'), 'schema-dialect', message)];
+    return [problemAt(file, '/$schema', 'schema-dialect', message)];
   });
 }
 
@@ -136,7 +133,7 @@ function asWarning(problem: Problem): Problem {
 }
 
 /** Whether pointers in references inside the value start there and not at the root. */
-function hasOwnBase(dialect: Dialect, value: object | null): boolean {
+function hasOwnBase(dialect: Dialect, value: object): boolean {
   return isObject(value) && typeof value[dialect.idKeyword] === 'string';
 }
 

@@ -70,7 +70,7 @@ function dialectNameOf({ dialect, schema }: Readonly<Record<string, unknown>>): 
   if (typeof dialect === 'string' && dialect !== 'auto') return dialect;
   const uri = isObject(schema) ? String(schema['$schema'] ?? '') : '';
   if (uri.includes('draft-04')) return 'draft4';
-  return /(2019-09|2020-12)/.exec(uri)?.[1]?.replace(/^/, 'draft') ?? 'draft7';
+  return `draft${/2019-09|2020-12/.exec(uri)?.[0] ?? '7'}`;
 }
 
 /** Whether a schema has a reference to another file, or by a URL. */

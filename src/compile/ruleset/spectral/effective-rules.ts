@@ -3,9 +3,7 @@ import { listOf, objectOf } from '../../../render/json-value.ts';
 import { isObject, type JsonObject } from '../../../model/json.ts';
 import { functionsMember, modulesMember } from '../../compile.ts';
 import { createPathGlob, pathGlobProblem } from '../../../model/glob.ts';
-import { extendsOf, maxLevels, type FindRuleset, type Which } from '../ruleset-files.ts';
-
-type Ruleset = Readonly<JsonObject>;
+import { extendsOf, maxLevels, type FindRuleset, type Ruleset, type Which } from '../ruleset-files.ts';
 
 /**
  * A ruleset as Spectral publishes it: its names, places, severities and requirements. Rules for documents that are not
@@ -77,7 +75,7 @@ export function levelOf(written: unknown): Level | null {
  * Applies what a ruleset extends, in order, and then its own rules, as Spectral does. Rulesets that
  * are not found, and those that lead back to themselves, count as empty.
  */
-export function effectiveRules(ruleset: Readonly<JsonObject>, find: FindRuleset): Effective {
+export function effectiveRules(ruleset: Ruleset, find: FindRuleset): Effective {
   const finding = { find, missing: new Set<string>(), unknown: new Set<string>() };
   const { rules } = collect(ruleset, finding, 'recommended', false, [], null);
   return { ...finding, rules };
@@ -99,7 +97,7 @@ interface Collected {
 }
 
 function collect(
-  ruleset: Readonly<JsonObject>,
+  ruleset: Ruleset,
   finding: Omit<Effective, 'rules'> & { find: FindRuleset },
   which: Which,
   isExplicit: boolean,
@@ -145,7 +143,7 @@ function mergeRule(
   inherited: EffectiveRule | undefined,
   name: string,
   written: unknown,
-  ruleset: Readonly<JsonObject>,
+  ruleset: Ruleset,
   { aliases, functions }: Pick<EffectiveRule, 'aliases' | 'functions'>,
 ): EffectiveRule | null {
   if (!isObject(written)) {
@@ -217,16 +215,16 @@ function aliasTargets(alias: unknown, formats: ReadonlySet<string> | null): stri
 
 /** A ruleset with what it says for one file. */
 export interface Overridden {
-  ruleset: Readonly<JsonObject>;
+  ruleset: Ruleset;
   /** The severity of a rule at a pointer, as written; undefined if nothing is said about it. */
   severityAt(rule: string, pointer: string): unknown;
 }
 
 /** Applies the `overrides` of a ruleset that match the path of a document. */
-export function withOverrides(ruleset: Readonly<JsonObject>, path: string): Overridden {
+export function withOverrides(ruleset: Ruleset, path: string): Overridden {
   const { overrides, ...base } = ruleset;
   const places: { pointer: string; rules: JsonObject }[] = [];
-  let merged: Readonly<JsonObject> = base;
+  let merged: Ruleset = base;
   for (const override of listOf(overrides).filter(isObject)) {
     const { files, ...own } = override;
     let applies = false;
