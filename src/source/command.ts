@@ -209,9 +209,10 @@ export function isLimit(stderr: string): boolean {
   return limit.test(stderr);
 }
 
-/** The error for a server that limits requests. */
-export function limited(at: string): RegistryError {
-  return unreachable(`${at} limits the rate of requests (429). Stele retries later.`);
+/** The error for a server that limits requests. `retryAfter`: seconds. */
+export function limited(at: string, retryAfter?: number): RegistryError {
+  const message = `${at} limits the rate of requests (429). Stele retries later.`;
+  return unreachable(message, retryAfter === undefined ? {} : { retryAfter });
 }
 
 /** The error for a server that answers with something else, such as a page to sign in. */

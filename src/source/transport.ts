@@ -74,13 +74,16 @@ export async function createTransport(options: TransportOptions) {
   let url = location.kind === 'local' ? pathToFileURL(location.url).href : (moved.get(location.url) ?? location.url);
 
   const asked = `${isHttp ? new URL(url).origin : url} ${authorization}`;
-  const isLimited = () => (limitedUntil.get(asked) ?? 0) > performance.now();
+  const assertNoLimit = () => {
+    const left = (limitedUntil.get(asked) ?? 0) - performance.now();
+    if (left > 0) throw limited(location.url, Math.ceil(left / 1000));
+  };
   const onLimit = (seconds: number | null) => {
     const until = performance.now() + 1000 * Math.min(seconds ?? longestUnnamed, longestLimit);
     limitedUntil.set(asked, Math.max(limitedUntil.get(asked) ?? 0, until));
   };
   const server = { addresses, authorization, proxy, onLimit };
-  if (isLimited()) throw limited(location.url);
+  assertNoLimit();
 
   async function attempt(request: NetworkRequest, environment: Record<string, string> = {}): Promise<GitResult> {
     const { folder, args, config, input } = request;
@@ -120,7 +123,7 @@ export async function createTransport(options: TransportOptions) {
      * `explainFailure` says, unless the caller `expects` the failure.
      */
     async run(request: NetworkRequest): Promise<GitResult> {
-      if (isLimited()) throw limited(location.url);
+      assertNoLimit();
       let result = await attempt(request);
       const hadMoved = !result.ok && moved.delete(location.url);
       if (hadMoved && isNoRepository(result.stderr, location)) {
@@ -138,6 +141,7 @@ export async function createTransport(options: TransportOptions) {
       }
       if (result.ok || request.expects?.(result.stderr)) return result;
       if (isLimit(result.stderr)) onLimit(null);
+      assertNoLimit();
       throw explainFailure({ stderr: result.stderr, location, hasCredential, secrets });
     },
     /**

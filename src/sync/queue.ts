@@ -64,6 +64,14 @@ export function createSyncQueue(
   const reporting = new PQueue({ concurrency: 8 });
   const due = new Set<string>();
   const alarms = createAlarms(report);
+  /** Syncs that somebody asked for, and that a limit of the repository's host put off. */
+  const putOff = new Set<string>();
+  const limits = createAlarms((key) => {
+    const [org = '', id = ''] = key.split('/');
+    request(org, id, 'timer').catch((error: unknown) =>
+      registry.log('warn', 'sync not repeated', { error: String(error) }),
+    );
+  });
 
   /** Reports in the background, so that no run waits for a slow host. */
   function report(org: string): void {
@@ -102,7 +110,13 @@ export function createSyncQueue(
     if (isAskedFor(trigger)) await recordRun(registry, run);
     const begin = () => {
       waiting.delete(key);
-      const listeners = { onNews: () => void news.add(key), onProgress };
+      const isOwed = putOff.delete(key) || isAskedFor(trigger);
+      const onLimit = (seconds: number) => {
+        if (!isOwed) return;
+        putOff.add(key);
+        limits.set(key, seconds * 1000);
+      };
+      const listeners = { onNews: () => void news.add(key), onProgress, onLimit };
       return perform(registry, run, stop.signal, listeners)
         .then((finished) => {
           // Most looks by the timer find nothing, and leave nothing to report.
@@ -165,6 +179,7 @@ export function createSyncQueue(
     async close(): Promise<void> {
       stop.abort(unavailable('The registry is shutting down.'));
       alarms.close();
+      limits.close();
       for (const host of registry.hosts) host.close();
       await owners.close();
       await renames.close();
@@ -186,7 +201,11 @@ async function perform(
   registry: Registry,
   queued: Run,
   signal: AbortSignal,
-  { onNews, onProgress }: { onNews: () => void; onProgress: (news: RunNews) => void },
+  {
+    onNews,
+    onProgress,
+    onLimit,
+  }: { onNews: () => void; onProgress: (news: RunNews) => void; onLimit: (seconds: number) => void },
 ): Promise<Run> {
   let run: Run = { ...queued, state: 'running', startedAt: registry.now().toISOString() };
   const isAsked = isAskedFor(queued.trigger);
@@ -218,6 +237,7 @@ async function perform(
     followed = Object.values(next.documents).filter(({ outcome }) => outcome !== 'detached');
     isRecorded ||= changed;
   } catch (error) {
+    if (isRegistryError(error) && error.retryAfter !== undefined) onLimit(error.retryAfter);
     const stopped = 'The registry was shut down. The sync continues after the next start.';
     const message = isRegistryError(error) ? error.message : "An unexpected error occurred. See the server's log.";
     const detail = signal.aborted ? stopped : message;

@@ -1,6 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
-import { expect, test } from 'vitest';
-import { repositoryId, repositoryRef } from '../../src/model/connection.ts';
+import { setImmediate, setTimeout as delay } from 'node:timers/promises';
+import { expect, test, vi } from 'vitest';
+import { repositoryId, repositoryRef, type Repository, type Trigger } from '../../src/model/connection.ts';
 import { RegistryError } from '../../src/model/errors.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
@@ -36,3 +36,33 @@ test('a sync that cannot read its repository when it begins ends as failed, also
     process.off('unhandledRejection', hear);
   }
 });
+
+test.each<[Trigger, number]>([
+  ['hook', 3],
+  ['manual', 3],
+  ['timer', 1],
+])(
+  'a sync by %s while the host limits requests is tried %i times until the limit has ended',
+  async (trigger, tries) => {
+    const { registry, source } = createWorld();
+    const given = { url, branch: null, credential: null, visibility: 'public', validation: 'lenient' } as const;
+    await follow(registry, 'acme', { ...given, discover: '' });
+    source.push(url, { 'a.yaml': 'openapi: 3.1.0\ninfo: {title: A, version: 1.0.0}\n' });
+    let asked = 0;
+    const { tip } = registry.source;
+    registry.source.tip = async (...remote) => {
+      if (++asked < 3) throw new RegistryError('unreachable', 'The host limits requests.', { retryAfter: 0.02 });
+      return tip(...remote);
+    };
+    const queue = createSyncQueue(registry, createPulls);
+    expect(await (await queue.request('acme', id, trigger)).done).toMatchObject({ state: 'failed' });
+    const isPublished = async () => {
+      const repository = (await registry.refs.read<Repository>(repositoryRef('acme', id)))!.value;
+      expect(repository.documents).toMatchObject({ 'a.yaml': { outcome: 'published' } });
+    };
+    if (tries > 1) await vi.waitFor(isPublished);
+    else await delay(100);
+    expect(asked).toBe(tries);
+    await queue.close();
+  },
+);
