@@ -24,12 +24,10 @@ export interface Rule {
 
 const numbers = ['error', 'warn', 'info', 'hint'] as const;
 
-/**
- * All rules of a ruleset and of those that it contains, in order. `more`: how many were left out.
- */
-export function rulesOf(ruleset: JsonObject, kind: RulesetKind): { rules: Rule[]; more: number } {
+/** All rules of a ruleset and of those that it contains, in order. `isCut`: some were left out. */
+export function rulesOf(ruleset: JsonObject, kind: RulesetKind): { rules: Rule[]; isCut: boolean } {
   const rules = [...collectRules(ruleset, kinds[kind].rules.severity).values()];
-  return { rules: rules.slice(0, listLimit), more: Math.max(0, rules.length - listLimit) };
+  return { rules: rules.slice(0, listLimit), isCut: rules.length > listLimit };
 }
 
 /** Whether a member of a ruleset holds rules. */
@@ -279,23 +277,23 @@ function rulesetNavigation(rules: readonly PlacedRule[]): Html {
 /** Renders a ruleset. */
 export function renderRuleset(document: JsonObject, kind: RulesetKind, imageOf: FindImage): Rendered {
   const anchors = createAnchors();
-  const { rules, more } = rulesOf(document, kind);
+  const { rules, isCut } = rulesOf(document, kind);
   const placed = rules.map((rule) => ({ rule, anchor: anchors.rule(rule.name) }));
   const ids = new Set(['rules', ...placed.map(({ anchor }) => anchor)]);
   const descriptions = createDescriptions({ anchorOf: anchorIn(ids), imageOf });
-  const { html, isCut } = rulesetHtml({ document, descriptions }, kind, placed);
+  const long = rulesetHtml({ document, descriptions }, kind, placed);
   return {
-    html: formatHtml(html),
+    html: formatHtml(long.html),
     navigation: formatHtml(rulesetNavigation(placed)),
     markdown: rulesetMarkdown(document, placed),
-    truncated: isCut || more > 0,
+    truncated: isCut || long.isCut,
     pages: null,
   };
 }
 
 /** The outline of a ruleset. */
 export function outlineRuleset(document: JsonObject, kind: RulesetKind): Outline {
-  const { rules, more } = rulesOf(document, kind);
+  const { rules, isCut } = rulesOf(document, kind);
   return {
     ...empty,
     title: shorten(aboutOf(document, 'title'), longest.title),
@@ -306,6 +304,6 @@ export function outlineRuleset(document: JsonObject, kind: RulesetKind): Outline
       description: firstParagraph(description, longest.summary),
       digest: digestOfValue(definition),
     })),
-    truncated: more > 0,
+    truncated: isCut,
   };
 }

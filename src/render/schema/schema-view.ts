@@ -208,16 +208,11 @@ function readView(schemas: Schemas, resolved: ResolvedSchema, follow: boolean): 
     ? []
     : words;
   const values = listOf(value['enum']);
-  const flags = [
-    ...(value['deprecated'] === true ? ['deprecated'] : []),
-    ...(value['readOnly'] === true ? ['read-only'] : []),
-    ...(value['writeOnly'] === true ? ['write-only'] : []),
-  ];
   return {
     type,
     title: textOf(value['title']),
     description: textOf(value['description']),
-    flags,
+    flags: flags.filter(([keyword]) => value[keyword] === true).map(([, flag]) => flag),
     constraints: constraintsOf(value),
     values: values.slice(0, maxRows).map((one) => valueText(one)),
     moreValues: Math.max(0, values.length - maxRows),
@@ -227,6 +222,12 @@ function readView(schemas: Schemas, resolved: ResolvedSchema, follow: boolean): 
     isFollowed: content.isFollowed,
   };
 }
+
+const flags = [
+  ['deprecated', 'deprecated'],
+  ['readOnly', 'read-only'],
+  ['writeOnly', 'write-only'],
+] as const;
 
 function typeWords(schemas: Schemas, { reference, value, bases, isFollowed }: ResolvedSchema): TypePart[] {
   if (reference !== null) {
@@ -316,6 +317,9 @@ function constraintsOf(schema: JsonObject): Constraint[] {
   const value = (key: string, words: string) => {
     if (Object.hasOwn(schema, key)) add(words, valueText(schema[key]));
   };
+  const text = (words: string, written: unknown) => {
+    if (textOf(written) !== '') add(words, textOf(written));
+  };
   const count = (least: string, most: string, one: string, many: string) => {
     const words = rangeOf(number(schema[least]), number(schema[most]), one, many);
     if (words !== null) add(words);
@@ -328,7 +332,7 @@ function constraintsOf(schema: JsonObject): Constraint[] {
   }
   if (mayBe('string')) {
     count('minLength', 'maxLength', 'character', 'characters');
-    if (textOf(schema['pattern']) !== '') add('pattern', textOf(schema['pattern']));
+    text('pattern', schema['pattern']);
   }
   if (mayBe('array')) {
     count('minItems', 'maxItems', 'item', 'items');
@@ -342,20 +346,17 @@ function constraintsOf(schema: JsonObject): Constraint[] {
     if (schema['additionalProperties'] === false || schema['unevaluatedProperties'] === false)
       add('no other properties');
   }
-  for (const keyword of ['contentMediaType', 'contentEncoding'])
-    if (textOf(schema[keyword]) !== '')
-      add(keyword === 'contentEncoding' ? 'encoded as' : 'holds', textOf(schema[keyword]));
-  if (textOf(schema['collectionFormat']) !== '') add('written as', textOf(schema['collectionFormat']));
-  const { propertyName } = objectOf(schema['discriminator']);
-  if (textOf(schema['discriminator']) || textOf(propertyName))
-    add('told apart by', textOf(schema['discriminator']) || textOf(propertyName));
+  text('holds', schema['contentMediaType']);
+  text('encoded as', schema['contentEncoding']);
+  text('written as', schema['collectionFormat']);
+  // In OpenAPI 2.0 it is the name itself.
+  text('told apart by', textOf(schema['discriminator']) || objectOf(schema['discriminator'])['propertyName']);
   for (const keyword of ['dependentRequired', 'dependencies'])
     for (const [name, others] of entriesOf(schema[keyword]).slice(0, 20))
       if (Array.isArray(others)) add(`with ${name.slice(0, 100)} also`, listOf(others).map(textOf).join(', '));
   const needed = schema['properties'] === undefined ? listOf(schema['required']).slice(0, 100).map(textOf) : [];
   if (needed.length > 0) add('needs', needed.join(', '));
-  const xml = objectOf(schema['xml']);
-  if (textOf(xml['name']) !== '') add('in XML', textOf(xml['name']));
+  text('in XML', objectOf(schema['xml'])['name']);
   return constraints;
 }
 
