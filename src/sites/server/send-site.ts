@@ -9,7 +9,7 @@ import { absentPage, resultsPage, siteMarkdown, sitePage, type SitePage } from '
 import { siteIndex } from '../../search/site-index.ts';
 import { themeCss } from '../pages/site-theme.ts';
 import { digestOf } from '../../model/digest.ts';
-import { flattenFields, securityHeaders, type Fields } from '../../server/headers.ts';
+import { flattenFields, type Fields } from '../../server/headers.ts';
 import { answerMethod } from '../../server/methods.ts';
 import { absent, orAbsent, sendProblem } from '../../server/error-answers.ts';
 import { bytesOf, pageSharing, sendPage, sendAsset } from '../../server/send-page.ts';
@@ -17,7 +17,7 @@ import { prefersPage, type ReadRequest, splitTarget } from '../../server/read/re
 import { sharing } from '../../server/read/caching.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Principal, anonymous } from '../../model/access.ts';
-import { formatSite, siteAddress, type SiteName } from '../model/documentation-site.ts';
+import { formatSite, siteAddress, type DeployedFile, type SiteName } from '../model/documentation-site.ts';
 import { openSitePreview } from '../registry/site-preview.ts';
 import { dayOf } from '../../site/pages/describe-version.ts';
 import type { Site } from '../../site/site.ts';
@@ -105,29 +105,24 @@ async function sendOwnPage(
 }
 
 /** Only to a path of this site. */
-function redirect({ context, response, view }: SiteRead, location: string): void {
-  const {
-    placed,
-    granted: { site },
-  } = view;
-  const visibility = placed.expires ? 'private' : site.visibility;
-  const shared = {
-    ...sharing(context.registry.config, visibility, 'latest', { keys: [formatSite(site)] }),
-    ...previewHeaders(placed),
-  };
-  response.writeHead(301, flattenFields({ Location: location, 'Content-Length': '0', ...shared })).end();
+function redirect(read: SiteRead, location: string): void {
+  read.response.writeHead(301, flattenFields({ Location: location, 'Content-Length': '0', ...sharingOf(read) })).end();
+}
+
+/** How an answer that is the same for all who may read the site is kept. No cache keeps one of a preview. */
+function sharingOf({ context, view: { granted, placed } }: SiteRead): Fields {
+  const visibility = placed.expires ? 'private' : granted.site.visibility;
+  const keys = [formatSite(granted.site)];
+  return { ...sharing(context.registry.config, visibility, 'latest', { keys }), ...previewHeaders(placed) };
 }
 
 /** Sends a generated text. If it embeds what only some readers may see, no shared cache may keep it. */
 async function sendMade(
-  { context, request, response, view }: SiteRead,
+  { context, request, response, view: { granted, placed } }: SiteRead,
   made: SitePage | string,
   mediaType: string,
 ): Promise<void> {
-  const {
-    placed,
-    granted: { site },
-  } = view;
+  const { site } = granted;
   const isPublic = site.visibility === 'public';
   const page = typeof made === 'string' ? { text: made, isPublic, keys: [formatSite(site)] } : made;
   const by = isPublic ? 'reader' : 'everyone';
@@ -140,19 +135,14 @@ async function sendMade(
 }
 
 /** Types that a browser may show by themselves: whatever is in them, they run and load nothing. */
-async function sendFile(
-  { context, request, response, view: { granted, placed } }: SiteRead,
-  file: NonNullable<ReturnType<typeof findFile>>,
-): Promise<void> {
-  const { config } = context.registry;
-  const isPublic = granted.site.visibility === 'public' && placed.expires === undefined;
+async function sendFile(read: SiteRead, file: DeployedFile): Promise<void> {
+  const { context, request, response, view } = read;
   const policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox";
   const headers: Fields = {
-    ...sharing(config, isPublic ? 'public' : 'private', 'latest', { keys: [formatSite(granted.site)] }),
-    ...(file.mediaType === 'image/svg+xml' && { ...securityHeaders, 'Content-Security-Policy': policy }),
-    ...previewHeaders(placed),
+    ...sharingOf(read),
+    ...(file.mediaType === 'image/svg+xml' && { 'Content-Security-Policy': policy }),
   };
-  const bytes = await openFile(context.registry, granted, file);
+  const bytes = await openFile(context.registry, view.granted, file);
   const page = { digest: digestOf(bytes), size: file.size, open: async () => bytes };
   await sendPage({ request, response }, context.registry, page, { mediaType: file.mediaType, headers });
 }
