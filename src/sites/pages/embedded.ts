@@ -1,12 +1,12 @@
 import { parseCoordinate } from '../../model/address.ts';
 import { everywhereKey, resourceKey } from '../../model/cache-key.ts';
+import { own } from '../../model/json.ts';
 import type { Status } from '../../model/resource.ts';
 import type { Embed } from '../model/source-page.ts';
 import type { Rendered } from '../../compile/sandboxes.ts';
 import { outlineOf, renderedMarkdown, renderedOf, renderedPart, wholePart } from '../../registry/derived.ts';
 import { findGranted, type GrantedVersion } from '../../registry/read.ts';
 import type { Registry } from '../../registry/registry.ts';
-import { embeddedIn } from '../registry/read-site.ts';
 import { createFindAnchor } from '../registry/make-deployment.ts';
 import { linkParts, imageHref, partHref } from '../../site/pages/resource-page.ts';
 import { showImages } from '../../site/pages/show-images.ts';
@@ -41,9 +41,10 @@ const nothing: Embedded = { shown: null, isPublic: true, key: everywhereKey };
  */
 export async function showEmbed({ site, granted, placed, reader }: SiteView, embed: Embed): Promise<Embedded> {
   const { registry, links } = site;
-  const digest = embeddedIn(granted, embed);
+  const recorded = own(granted.contents.embeds, embed.coordinate);
   const parsed = parseCoordinate(embed.coordinate);
-  if (digest === null || parsed === null) return nothing;
+  if (recorded === undefined || parsed === null) return nothing;
+  const digest = recorded.manifest;
   const version = (await findGranted(registry, reader, parsed.coordinate, { kind: 'digest', digest }))?.granted ?? null;
   if (version === null) return nothing;
   const { resource } = version;

@@ -6,11 +6,11 @@ import { inkOn, isColour, luminanceOf, mixed } from '../model/theme.ts';
  * a file of the site is left out, whoever stored it.
  */
 export function themeCss({ settings, files }: Pick<DeploymentContents, 'settings' | 'files'>): string {
-  const { accent, font, codeFont } = settings.theme;
-  const accentDark = settings.theme.accentDark ?? (accent && isColour(accent) ? lighten(accent) : undefined);
-  const colours = [accent, accentDark].map((value, at) =>
-    value !== undefined && isColour(value) ? value : usual[at]!,
-  );
+  const { theme } = settings;
+  const colour = (text: string | undefined) => (text !== undefined && isColour(text) ? text : undefined);
+  const accent = colour(theme.accent);
+  const accentDark = colour(theme.accentDark) ?? (accent && lighten(accent));
+  const colours = [accent ?? usual.accent, accentDark ?? usual.accentDark];
   const both = (of: (colour: string) => string) => `light-dark(${colours.map(of).join(',')})`;
   const shown = both((value) => value);
   // The paths of files need no quoting (`page-path.ts`).
@@ -19,18 +19,18 @@ export function themeCss({ settings, files }: Pick<DeploymentContents, 'settings
       ? `@font-face{font-family:"${name}";src:url("${path}");font-display:swap}:root{${variable}:"${name}",system-ui,sans-serif}`
       : '';
   return [
-    ![accent, accentDark].some((value) => value !== undefined && isColour(value))
+    accent === undefined && accentDark === undefined
       ? ''
       : `:root{--accent:${shown};--accent-ink:${both(inkOn)};--accent-wash:color-mix(in srgb,${shown} 12%,var(--ground))}`,
-    face('site', font, '--sans'),
-    face('site-code', codeFont, '--mono'),
+    face('site', theme.font, '--sans'),
+    face('site-code', theme.codeFont, '--mono'),
   ]
     .filter((rule) => rule !== '')
     .join('\n');
 }
 
-/** The accents of style.css, light and dark. */
-const usual = ['#0a6657', '#62cdb5'];
+/** The accents of style.css. */
+const usual = { accent: '#0a6657', accentDark: '#62cdb5' };
 
 /** Luminance from which a colour is read on a dark page, also on its wash: 5.5 to 1 on the ground of style.css. */
 const readable = 0.27;

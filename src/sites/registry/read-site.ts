@@ -1,5 +1,4 @@
 import type { Principal } from '../../model/access.ts';
-import type { Digest } from '../../model/digest.ts';
 import { decodeJson, own } from '../../model/json.ts';
 import {
   type DeployedFile,
@@ -12,7 +11,7 @@ import {
   type DocumentationSite,
   type SiteName,
 } from '../model/documentation-site.ts';
-import type { Embed, PageContent } from '../model/source-page.ts';
+import type { PageContent } from '../model/source-page.ts';
 import { findReadable } from '../../registry/readable.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { readPlace, readContents } from './bundles.ts';
@@ -93,9 +92,4 @@ export async function openPage(registry: Registry, _granted: GrantedSite, page: 
 /** The bytes of a file. */
 export async function openFile(registry: Registry, _granted: GrantedSite, file: DeployedFile): Promise<Uint8Array> {
   return readPlace(registry, file);
-}
-
-/** The version that a deployment recorded for an embed; null if there was none. */
-export function embeddedIn({ contents }: GrantedSite, { coordinate }: Embed): Digest | null {
-  return own(contents.embeds, coordinate)?.manifest ?? null;
 }
