@@ -1,6 +1,6 @@
 import { docMarkdownPath, docPath, readDocLink, type DocPage } from './docs.ts';
 import type { Site } from '../site.ts';
-import { type PageHeading, createHeadingIds } from '../../sites/model/source-page.ts';
+import { type PageHeading, createHeadingId } from '../../sites/model/source-page.ts';
 import { openDocs, type DocsIndex } from '../../search/ranking/pages.js';
 import { indexPages, type IndexedPage } from '../../search/site-index.ts';
 import MarkdownIt from 'markdown-it';
@@ -118,7 +118,7 @@ function wholeLinks(site: Site, markdown: string): string {
  */
 export function renderDoc(markdown: string, link: (href: string) => string): { html: string; headings: PageHeading[] } {
   const headings: PageHeading[] = [];
-  const ids = createHeadingIds();
+  const headingId = createHeadingId();
   const renderer = new MarkdownIt('default', { html: false, linkify: false });
 
   renderer.core.ruler.push('stele', ({ tokens }) => {
@@ -126,7 +126,7 @@ export function renderDoc(markdown: string, link: (href: string) => string): { h
       if (token.type === 'heading_open') {
         const content = tokens[at + 1]!.children ?? [];
         const text = content.map((child) => child.content).join('');
-        const id = ids.idOf(text);
+        const id = headingId(text);
         token.attrSet('id', id);
         headings.push({ id, text, level: Number(token.tag.slice(1)) });
       }

@@ -1,3 +1,4 @@
+import { own } from '../../model/json.ts';
 import { asTitle } from '../../model/states.ts';
 
 /** The largest number of segments of a path, and of characters in all. */
@@ -66,8 +67,8 @@ function isSegment(text: string): boolean {
 
 /** The media type of a file by its name; null if sites do not have such files. */
 export function mediaTypeOf(path: string): string | null {
-  const extension = /\.([A-Za-z0-9]+)$/.exec(path)?.[1]?.toLowerCase();
-  return extension !== undefined && Object.hasOwn(mediaTypes, extension) ? mediaTypes[extension]! : null;
+  const [, extension = ''] = /\.([A-Za-z0-9]+)$/.exec(path) ?? [];
+  return own(mediaTypes, extension.toLowerCase()) ?? null;
 }
 
 /**

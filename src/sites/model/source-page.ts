@@ -72,31 +72,26 @@ export interface RenderedPage {
   problems: Problem[];
 }
 
-/** See `createHeadingIds`. */
-export type HeadingIds = ReturnType<typeof createHeadingIds>;
-
 /**
- * Names the headings of one page as GitHub does, so that links to them work there too. `reserved`: ids
- * that other parts of the page have.
+ * Names the headings of one page as GitHub does, so that links to them work there too: lower case, hyphens
+ * for spaces, only letters, digits, `-` and `_`; a second one gets `-1`. `reserved`: ids that other parts
+ * of the page have.
  */
-export function createHeadingIds(reserved: Iterable<string> = []) {
+export function createHeadingId(reserved: Iterable<string> = []): (text: string) => string {
   const counts = new Map([...reserved].map((id) => [id, 1]));
-  return {
-    /** Lower case, hyphens for spaces, only letters, digits, `-` and `_`; a second one gets `-1`. */
-    idOf(text: string): string {
-      const wanted =
-        text
-          .toLowerCase()
-          .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-          .trim()
-          .replaceAll(/\s/gu, '-') || 'section';
-      for (let count = counts.get(wanted) ?? 0; ; count++) {
-        const id = count === 0 ? wanted : `${wanted}-${count}`;
-        counts.set(wanted, count + 1);
-        if (count > 0 && counts.has(id)) continue;
-        counts.set(id, counts.get(id) ?? 1);
-        return id;
-      }
-    },
+  return (text) => {
+    const wanted =
+      text
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+        .trim()
+        .replaceAll(/\s/gu, '-') || 'section';
+    for (let count = counts.get(wanted) ?? 0; ; count++) {
+      const id = count === 0 ? wanted : `${wanted}-${count}`;
+      counts.set(wanted, count + 1);
+      if (count > 0 && counts.has(id)) continue;
+      counts.set(id, counts.get(id) ?? 1);
+      return id;
+    }
   };
 }

@@ -1,6 +1,6 @@
 import { problemAtFile, type Problem } from '../../model/problem.ts';
 import {
-  createHeadingIds,
+  createHeadingId,
   type Embed,
   type PageContent,
   type PageFacts,
@@ -61,7 +61,7 @@ function renderPage({ path, bytes }: SourcePage, highlight: Highlight | null): R
     unsafe: [],
     deep: [],
     unknown: new Map(),
-    ids: createHeadingIds(meta.api !== null || /^::reference /m.test(body) ? referenceIds : []),
+    headingId: createHeadingId(meta.api !== null || /^::reference /m.test(body) ? referenceIds : []),
     highlight,
   };
   const tokens = markdown.parse(body, page);

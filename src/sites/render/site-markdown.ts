@@ -1,6 +1,6 @@
 import createMarkdown, { type Env, type MarkdownIt } from 'markdown-it';
 import footnote from 'markdown-it-footnote';
-import type { HeadingIds, PageHeading, PageLink } from '../model/source-page.ts';
+import type { PageHeading, PageLink } from '../model/source-page.ts';
 import { addBlockRules, keepDeepText } from '../../render/markdown-tokens.ts';
 import { escapeText, decodePercent } from '../../model/escape.ts';
 import { shorten } from '../../render/markdown.ts';
@@ -24,7 +24,8 @@ export interface PageState extends Env {
   unknown: Map<string, number>;
   /** Lines from which something is nested too deeply to be shown as what it is. */
   deep: number[];
-  ids: HeadingIds;
+  /** Names a heading (`createHeadingId`). */
+  headingId: (text: string) => string;
   highlight: Highlight | null;
 }
 
@@ -83,7 +84,7 @@ function nameHeading(page: PageState, token: Tokens[number], inline: Tokens[numb
   const [mark = '', named] = /\s*\{#([A-Za-z][\w.-]*)\}\s*$/.exec(last?.type === 'text' ? last.content : '') ?? [];
   if (named !== undefined) last!.content = last!.content.slice(0, -mark.length);
   const text = shorten(plainTextOf(inline), 200);
-  const id = page.ids.idOf(named ?? text);
+  const id = page.headingId(named ?? text);
   // The title of the page is its only <h1>.
   const level = Math.max(2, Number(token.tag.slice(1)));
   // One link inside of another is none: a heading with a link has only that.
