@@ -4,6 +4,7 @@ import { shownState } from '../model/states.ts';
 import { malformed } from '../model/errors.ts';
 import { operator, requireCoordinate, withRegistry, withStore, type CommonOptions } from './command-context.ts';
 import { complain, formatProgress, print, printJson, withProgressUnless } from './output.ts';
+import { exitCodeOf } from './process-end.ts';
 import { syncRemotely } from './remote-registry.ts';
 
 /** `stele sync [coordinate]`: runs one sync in the foreground. */
@@ -42,9 +43,10 @@ export function syncCommand(): Command {
 }
 
 function printRuns(runs: readonly Run[], { json }: CommonOptions, printed?: ReadonlySet<string>): void {
-  // Whether somebody has to do something.
+  // What somebody has to do something about.
   const isLeft = (document: RunDocument) => isRejected(document) || document.outcome === 'waiting';
-  if (runs.some(({ state, documents }) => state === 'failed' || documents.some(isLeft))) process.exitCode = 1;
+  if (runs.some(({ documents }) => documents.some(isLeft))) process.exitCode = 1;
+  if (runs.some(({ state }) => state === 'failed')) process.exitCode = exitCodeOf('unreachable');
   if (json) return printJson({ runs });
   if (runs.length === 0)
     complain('No repositories are followed. Add one to registry.config.ts, or pass it to stele serve.');

@@ -28,6 +28,8 @@ export function openMistakes(): MistakesWorld {
     'broken.config.ts': 'export default {\n  sync: {\n',
     'nothing.config.ts': 'export const config = {};',
     'kind.config.ts': "export default { store: { kind: 'nfs', path: 'x' }, log: { level: 'loud' } };",
+    'silent.config.ts':
+      "export default { organizations: { acme: { repositories: [{ url: 'https://127.0.0.1:9/x' }] } } };",
     'secret.config.ts': `export default { login: { issuer: 'https://id.example.com', clientId: 'x',
       clientSecret: { env: 'ABSENT' }, sessionSecret: { env: 'ABSENT' } } };`,
     'credential.config.ts': `export default { organizations: { acme: { repositories: [

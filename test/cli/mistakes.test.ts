@@ -84,6 +84,11 @@ describe('a sentence and an exit code', () => {
     },
     { args: 'publsh api.yaml', code: 2, says: /unknown command 'publsh'\n\(Did you mean publish\?\)/ },
     { args: 'log @acme/apis/none', code: 2, says: /^@acme\/apis\/none does not exist\.\n$/ },
+    {
+      args: 'sync --data silent --config silent.config.ts',
+      code: 3,
+      says: /^Cannot connect to https:\/\/127\.0\.0\.1:9\/x:/,
+    },
     { args: 'sync --data fresh', code: 0, says: /^No repositories are followed/ },
     { args: 'keys create --org acme --name ci', code: 2, says: /required option '--scope <scope\.\.\.>'/ },
     {
