@@ -176,7 +176,7 @@ function snapshotOf(text: string, path = 'openapi.json'): Snapshot {
   };
 }
 
-/** Publishes a version through the real verb; makes the resource when it is not there. */
+/** Publishes a version through the real verb, with the date of a commit as history; makes the resource when it is not there. */
 export async function publishVersion(
   registry: Registry,
   coordinate: string,
@@ -185,17 +185,19 @@ export async function publishVersion(
     visibility = 'public',
     document = {},
     note = null,
-  }: { visibility?: Visibility; document?: object; note?: CommitNote | null } = {},
+    committedAt = null,
+  }: { visibility?: Visibility; document?: object; note?: CommitNote | null; committedAt?: string | null } = {},
 ): Promise<{ resource: Resource; version: Version; text: string }> {
   const parsed = parseCoordinate(coordinate)!.coordinate;
   const text = JSON.stringify({ openapi: '3.1.0', info: { title: parsed.slug, version }, ...document });
   const result = await publish(registry, {
     coordinate: parsed,
-    snapshot: { ...snapshotOf(text), note },
+    snapshot: { ...snapshotOf(text), note, committedAt },
     entry: 'openapi.json',
     version,
     onConflict: 'reject',
-    latest: true,
+    isPast: committedAt !== null,
+    latest: committedAt === null,
     dryRun: false,
     create: { name: parsed.slug, visibility },
     author: { actor: 'operator:test', origin: null },

@@ -1,3 +1,4 @@
+import { changesOf } from '../../model/compared-with.ts';
 import { kinds, types } from '../../model/kinds.ts';
 import type { ArtifactConfig } from '../../model/artifact.ts';
 import { whyLatest } from '../../model/latest.ts';
@@ -226,7 +227,7 @@ export function versionsOf(site: Site, resource: Resource, current: Version | nu
       date: dayOf(version.createdAt ?? version.publishedAt),
       state: version.status.state,
       isLatest: version.label === resource.latest,
-      isBreaking: version.changes?.verdict === 'breaking',
+      isBreaking: changesOf(resource, version)?.verdict === 'breaking',
       isCurrent: version.label === current?.label,
     }));
   return {

@@ -1,5 +1,5 @@
-import { changesOf } from '../../model/compared-with.ts';
-import { countsInWords, type VersionChanges } from '../../model/comparison.ts';
+import { changesOf, comparedWith } from '../../model/compared-with.ts';
+import { countsInWords } from '../../model/comparison.ts';
 import { type Resource, type Version } from '../../model/resource.ts';
 import { whyLatest } from '../../model/latest.ts';
 import { type Granted, readManifest, openBlob, type GrantedVersion, readConfig } from '../../registry/read.ts';
@@ -47,7 +47,6 @@ export function versionsPage(site: Site, { resource }: Granted): string {
 function lineOf(site: Site, resource: Resource, version: Version): object {
   const { label, status, commit, problems, publishedAt, createdAt } = version;
   const isGone = status.state === 'withdrawn';
-  const changes = changesOf(resource, version);
   return {
     label,
     href: isGone ? null : site.links.to(resource, { label }),
@@ -57,21 +56,23 @@ function lineOf(site: Site, resource: Resource, version: Version): object {
     state: status.state,
     reason: 'reason' in status ? status.reason : null,
     commit: commit ?? null,
-    changes: changes && describe(site, resource, version, changes),
+    changes: describe(site, resource, version),
     problems: isGone ? null : (problems ?? null),
     report: isGone ? null : site.links.to(resource, { label, view: 'report' }),
   };
 }
 
-function describe(
-  site: Site,
-  resource: Resource,
-  { label }: Version,
-  { from, verdict, counts }: VersionChanges,
-): object {
-  const tag = verdict === 'none' ? { text: 'no change', tone: '' } : verdictTags[verdict];
-  const href = verdict === 'none' ? null : site.links.to(resource, { label, view: 'diff' });
-  return { ...tag, from, counts: countsInWords(counts), href };
+/** What changed in a version. Where it was published before what it is compared with now, only where that can be read. */
+function describe(site: Site, resource: Resource, version: Version): object | null {
+  const href = site.links.to(resource, { label: version.label, view: 'diff' });
+  const changes = changesOf(resource, version);
+  if (changes === null) {
+    const before = version.status.state === 'withdrawn' ? null : comparedWith(resource, version);
+    return before && { text: null, from: before.label, counts: 'changes', href };
+  }
+  const { from, verdict, counts } = changes;
+  if (verdict === 'none') return { text: 'no change', tone: '', from, href: null };
+  return { ...verdictTags[verdict], from, counts: countsInWords(counts) || 'changes', href };
 }
 
 /** The lines of a file around a problem, with a mark. Null: the file was not read. */

@@ -62,6 +62,15 @@ test('the page says what was before and after, where, and in which versions to r
   expect(body).toContain('<li><p>GET /c was removed.</p><details class="fold place">');
 });
 
+test('the versions page has the date of a commit, and leads to what changed since an imported version', async () => {
+  await publishVersion(served.registry, '@acme/apis/late', '2.0.0');
+  await publishVersion(served.registry, '@acme/apis/late', '1.0.0', { committedAt: '2019-05-01T00:00:00.000Z' });
+  const headers: [string, string][] = [['Accept', 'text/html']];
+  const { body } = await ask(served.port, { target: '/@acme/apis/late/versions', headers });
+  expect(body.toString()).toContain('<a href="/@acme/apis/late@2.0.0/diff" rel="nofollow">changes since 1.0.0</a>');
+  expect(body.toString()).toContain('<time datetime="2019-05-01T00:00:00.000Z">1 May 2019</time>, published <time');
+});
+
 test('there is nothing before the first version', async () => {
   const { body } = await diff('?to=1.0.0');
   expect(JSON.parse(body)).toEqual({
