@@ -126,6 +126,8 @@ const usual: readonly (readonly [member: RegExp, why: string, isIt?: (document: 
   [/^(?:type "string"|propertyNames \{"type":"string"\})$/, 'Names are texts.', (_, keys) => keys.slice(-2).includes('propertyNames')],
   [/^\S+ \{/, 'What is around the branch says the same of it.', isOfSchemaAround],
   [/^\d+ \{"\$ref":"[^"]*"\}$/, 'Where it is used, another part refers to the same.', isReferredBeside],
+  [/^\d+ \{/, 'Another branch allows it.', (document, keys) => keys.at(-2) === 'anyOf' && (nodeAt(document, keys.slice(0, -1)) as Json[]).some((one, at) => String(at) !== keys.at(-1) && (isDeepStrictEqual(one, nodeAt(document, keys)) || (isDeepStrictEqual(nodeAt(document, keys), { type: 'integer' }) && isDeepStrictEqual(one, { type: 'number' }))))],
+  [/^basePath "\/"$/, 'It is so without it.'],
   [/^additionalItems /, 'All items have one schema.', (document, keys) => !Array.isArray((nodeAt(document, keys.slice(0, -1)) as Json)['items'])],
   [/^pattern /, 'The values that are listed match it.', (document, keys) => { const { enum: values, pattern } = nodeAt(document, keys.slice(0, -1)) as { enum?: unknown[]; pattern: string }; return values?.every((value) => new RegExp(pattern, 'u').test(String(value))) ?? false; }],
   [/^\d+ "/, 'Only objects have members.', (document, keys) => keys.at(-2) === 'required' && isOfAnother(document, keys, 'required', 'object')],
