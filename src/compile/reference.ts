@@ -40,7 +40,7 @@ export function resolveReference(from: string, reference: string): ResolvedRefer
     );
   if (parseDocumentUrl(target) !== null) return { ok: true, path: target, fragment };
   if (/^https?:/i.test(target) || target.startsWith('//')) return refuse('ref-remote', notFetched);
-  if (/^[a-z][a-z0-9+.-]*:/i.test(target)) return refuse('ref-scheme', 'has a URL scheme. Use a relative path.');
+  if (isAbsolute(target)) return refuse('ref-scheme', 'has a URL scheme. Use a relative path.');
   if (target.startsWith('/')) return refuse('ref-outside-tree', 'is an absolute path. Use a relative path.');
   if (target.includes('\\')) return refuse('ref-syntax', 'contains a backslash. Separate folders with "/".');
   if (target.includes('?')) return refuse('ref-syntax', 'has a query string. Use a relative path without "?".');
@@ -57,6 +57,11 @@ export function resolveReference(from: string, reference: string): ResolvedRefer
   }
   if (segments.length === 0) return refuse('ref-syntax', 'points to a folder. Reference a file.');
   return { ok: true, path: segments.join('/'), fragment };
+}
+
+/** Whether it begins with the scheme of a URI. */
+export function isAbsolute(uri: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:/i.test(uri);
 }
 
 /** The beginning of a sentence about a reference. */

@@ -22,6 +22,13 @@ export function joinPointer(pointer: string, ...keys: (string | number)[]): stri
   return joined;
 }
 
+/** A pointer, and those of the nodes around it, the nearest first. */
+export function* outwards(pointer: string): Generator<string> {
+  let at = pointer;
+  for (; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) yield at;
+  yield at;
+}
+
 /** The way to a node, from its end. Null: the root. */
 export type Way = { readonly parent: Way; readonly key: string } | null;
 

@@ -6,7 +6,7 @@ import { isParsed, type KindInput } from '../kind.ts';
 import { createFollow, followChain, keyOf } from '../reference-chains.ts';
 import { eachNode, followPointer, parsePointer, pointerOf, type Way } from '../../model/pointer.ts';
 import type { ParsedFile } from '../text/parse.ts';
-import { referenceSubject, resolveReference } from '../reference.ts';
+import { isAbsolute, referenceSubject, resolveReference } from '../reference.ts';
 import { decodePercent } from '../../model/escape.ts';
 import { siblingPaths } from '../schema/schema-index.ts';
 
@@ -60,7 +60,7 @@ export function isOwnUri(entry: ParsedFile, reference: string): boolean {
   const self = isObject(entry.value) ? entry.value['$self'] : undefined;
   if (typeof self === 'string' && uri !== '' && (uri === self || URL.parse(uri, self)?.href === self))
     return followPointer(entry.value, pointer) !== undefined;
-  if (!/^[a-z][a-z0-9+.-]*:/i.test(uri)) return false;
+  if (!isAbsolute(uri)) return false;
   const named = identifiedIn(entry).get(uri);
   return named !== undefined && (!fragment.startsWith('/') || followPointer(named, pointer) !== undefined);
 }

@@ -95,11 +95,7 @@ export function startChild(
   const args = trade === 'functions' ? [functionsArgument] : [];
   const child = forkSandbox(scripts[trade], isolation, memoryMegabytes, { args, snapshot });
   const worker = workerOf(child);
-  let errors = '';
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    errors = (errors + text).slice(-4000);
-  });
-  const ready = whenReady(child, worker, () => errors);
+  const ready = whenReady(child, worker);
   let priority: Parameters<typeof giveWay>[1] | null = null;
   const giveWayTo = (to: NonNullable<typeof priority>) => {
     if (!isForeground && to !== priority) priority = giveWay(worker.pid(), to) ? to : null;
@@ -167,8 +163,7 @@ export function startChild(
       try {
         // With the entry of a compilation, which saves a round trip.
         const message = 'input' in job ? { ...job, files: await load([job.input.entry]) } : job;
-        const how = { ...options, load, used };
-        const outcome = await runJob(child, message, memoryMegabytes, how, worker, () => errors);
+        const outcome = await runJob(child, worker, message, { ...options, memoryMegabytes, load, used });
         if (!('answer' in outcome)) kill();
         // After this much growth of the heap, a new process is cheaper than collecting the garbage.
         else if (outcome.rss > memoryMegabytes * 1024 * 1024 * 0.5) jobs = jobsPerChild;
@@ -182,7 +177,7 @@ export function startChild(
   };
 }
 
-function whenReady(child: ChildProcess, worker: Worker, errors: () => string): Promise<void> {
+function whenReady(child: ChildProcess, worker: Worker): Promise<void> {
   return new Promise((resolve, reject) => {
     const watch = watchLimits(
       worker.pid,
@@ -191,7 +186,7 @@ function whenReady(child: ChildProcess, worker: Worker, errors: () => string): P
     );
     const fail = (error?: Error) => {
       watch.end();
-      reject(new Error(`The sandbox does not start: ${error?.message || errors() || 'no reason given'}`));
+      reject(new Error(`The sandbox does not start: ${error?.message || worker.errors() || 'no reason given'}`));
     };
     child.once('error', fail);
     child.once('exit', () => fail());
@@ -205,12 +200,11 @@ function whenReady(child: ChildProcess, worker: Worker, errors: () => string): P
 
 function runJob(
   child: ChildProcess,
-  job: JobMessage,
-  memoryMegabytes: number,
-  { seconds, load, signal, used }: JobOptions & { used: (seconds: number) => void },
   worker: Worker,
-  errors: () => string,
+  job: JobMessage,
+  how: JobOptions & { memoryMegabytes: number; used: (seconds: number) => void },
 ): Promise<Outcome> {
+  const { seconds, memoryMegabytes, load, signal, used } = how;
   return new Promise((resolve, reject) => {
     let breach: Breach | null = null;
     let title = '';
@@ -234,7 +228,7 @@ function runJob(
       end(() => reject(signal!.reason as Error));
     }
     function exit(): void {
-      end(() => resolve(explainDeath(child, breach, { title, seconds, errors: errors() })));
+      end(() => resolve(explainDeath(child, breach, { title, seconds, errors: worker.errors() })));
     }
     function receive(raw: unknown): void {
       const part = readChildMessage(raw);

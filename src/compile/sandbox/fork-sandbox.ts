@@ -63,12 +63,18 @@ export interface Worker {
   pid(): number | undefined;
   /** Ends it, and bwrap. If bwrap has not reported it yet, as soon as it does. */
   kill(): void;
+  /** The end of what it said went wrong. */
+  errors(): string;
 }
 
 export function workerOf(child: ChildProcess): Worker {
   let inner: number | undefined;
   let info = '';
   let isUnwanted = false;
+  let errors = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    errors = (errors + text).slice(-4000);
+  });
   const report = child.stdio[infoDescriptor];
   report?.on('data', (json: Buffer) => {
     info += json.toString();
@@ -88,7 +94,7 @@ export function workerOf(child: ChildProcess): Worker {
     if (inner === undefined || !tryKill(inner)) child.kill('SIGKILL');
   }
 
-  return { pid: () => inner ?? child.pid, kill };
+  return { pid: () => inner ?? child.pid, kill, errors: () => errors };
 }
 
 function tryKill(pid: number): boolean {

@@ -3,8 +3,9 @@ import type { Problem } from '../../model/problem.ts';
 import { objectOf } from '../../render/json-value.ts';
 import { problemAt } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
-import { createFreeName, followPointer, fragmentOf, joinPointer, parsePointer } from '../../model/pointer.ts';
-import { idOf, isAbsolute, type Scope } from './schema-index.ts';
+import { createFreeName, followPointer, fragmentOf, joinPointer, outwards, parsePointer } from '../../model/pointer.ts';
+import { isAbsolute } from '../reference.ts';
+import { idOf, type Scope } from './schema-index.ts';
 import type { Dialect } from './schema-dialect.ts';
 import type { Link, Linked, Target } from './schema-link.ts';
 import { hasAncestor } from './schema-check.ts';
@@ -69,7 +70,7 @@ function bundlePointers(entry: ParsedFile, dialect: Dialect, { links, reached }:
   const place = (file: ParsedFile, pointer: string): string => {
     if (file === entry) return pointer;
     const name = names.get(file)!;
-    const root = ancestors(pointer).find((one) => name.has(one))!;
+    const root = outwards(pointer).find((one) => name.has(one))!;
     return joinPointer('', dialect.definitionsKeyword, name.get(root)!) + pointer.slice(root.length);
   };
   for (const { target, file, pointer, keyword, text, scope } of links) {
@@ -112,11 +113,6 @@ function chooseEmbedded(
       return [file, new Map(largest.map((pointer) => [pointer, nameOf(pointer)]))];
     }),
   );
-}
-
-function ancestors(pointer: string): string[] {
-  const keys = pointer.split('/');
-  return keys.map((_, at) => keys.slice(0, keys.length - at).join('/'));
 }
 
 function bundleResources(

@@ -12,7 +12,7 @@ import { dialects, type Dialect, type DialectName } from './schema-dialect.ts';
 import type { Problem } from '../../model/problem.ts';
 import { maxFindings, problemAt } from '../kind.ts';
 import { adviseQuotes, type ParsedFile } from '../text/parse.ts';
-import { followPointer, joinPointer } from '../../model/pointer.ts';
+import { followPointer, joinPointer, outwards } from '../../model/pointer.ts';
 import { explainErrors } from './schema-findings.ts';
 import type { Linked, Link } from './schema-link.ts';
 import { chainProblem, longestChain } from '../reference-chains.ts';
@@ -175,11 +175,9 @@ export function checkSchemas(entry: ParsedFile, dialect: Dialect, linked: Linked
 
 /** Whether one of the pointers leads to a node around the one at `pointer`. */
 export function hasAncestor(pointer: string, pointers: ReadonlySet<string>): boolean {
-  for (let at = pointer; at !== '';) {
-    at = at.slice(0, at.lastIndexOf('/'));
-    if (pointers.has(at)) return true;
-  }
-  return false;
+  return outwards(pointer)
+    .drop(1)
+    .some((at) => pointers.has(at));
 }
 
 /**

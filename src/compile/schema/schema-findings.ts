@@ -2,7 +2,7 @@ import type { ErrorObject } from 'ajv';
 import { typeNameOf } from '../../model/json.ts';
 import { countText } from '../../model/problem.ts';
 import { maxFindings } from '../kind.ts';
-import { followPointer, joinPointer, parsePointer } from '../../model/pointer.ts';
+import { followPointer, joinPointer, outwards, parsePointer } from '../../model/pointer.ts';
 
 /** A violation of a schema at a node of a document. */
 export interface SchemaFinding {
@@ -39,12 +39,10 @@ export function explainErrors(allErrors: readonly ErrorObject[], document: unkno
   );
   const prefixes = new Set<string>();
   for (const pointer of pointers.keys())
-    for (let at = pointer.lastIndexOf('/'); at >= 0; at = pointer.lastIndexOf('/', at - 1)) {
-      const prefix = pointer.slice(0, at);
+    for (const prefix of outwards(pointer).drop(1)) {
       // Then the prefixes above were added, too.
       if (prefixes.has(prefix)) break;
       prefixes.add(prefix);
-      if (at === 0) break;
     }
   const unions = unionsIn(errors);
   const relevant = specific.filter((error) => {

@@ -2,7 +2,8 @@ import { dataKeywords } from '../../model/openapi-shape.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { isUrlPath, parseDocumentUrl } from '../../model/address.ts';
 import type { ParsedFile } from '../text/parse.ts';
-import { resolveReference } from '../reference.ts';
+import { isAbsolute, resolveReference } from '../reference.ts';
+import { outwards } from '../../model/pointer.ts';
 import { subschemas, type Dialect, dialectOf } from './schema-dialect.ts';
 import { decodePercent } from '../../model/escape.ts';
 
@@ -72,11 +73,7 @@ export function createSchemaIndex(dialect: Dialect) {
   /** The scope of the schema at the pointer, or of the nearest schema around it. */
   function scopeAt(file: ParsedFile, pointer: string): Scope {
     const fileScope = scopes.get(file.path)!;
-    for (let at = pointer; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) {
-      const scope = fileScope.get(at);
-      if (scope) return scope;
-    }
-    return fileScope.get('')!;
+    return fileScope.get(outwards(pointer).find((at) => fileScope.has(at))!)!;
   }
 
   return {
@@ -116,10 +113,6 @@ function treeBaseOf(base: string, id: string): string {
   if (isAbsolute(id)) return base;
   const moved = resolveReference(base, id);
   return moved.ok && !id.startsWith('#') ? moved.path + (id.endsWith('/') ? '/' : '') : base;
-}
-
-export function isAbsolute(uri: string): boolean {
-  return /^[a-z][a-z0-9+.-]*:/i.test(uri);
 }
 
 /** Resolves a reference against a base (RFC 3986 §5). Null if the result is not a URI. */

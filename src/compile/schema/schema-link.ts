@@ -4,12 +4,11 @@ import type { Problem } from '../../model/problem.ts';
 import { isParsed, maxFindings, problemAt, type KindInput } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { followPointer, joinPointer } from '../../model/pointer.ts';
-import { referenceSubject, resolveReference } from '../reference.ts';
+import { isAbsolute, referenceSubject, resolveReference } from '../reference.ts';
 import { dialectOf, referencesOf, subschemas, type Dialect, type ReferenceKeyword } from './schema-dialect.ts';
 import {
   absolute,
   createSchemaIndex,
-  isAbsolute,
   splitFragment,
   type Resource,
   type Scope,
