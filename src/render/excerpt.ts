@@ -14,8 +14,8 @@ import { curlOf, sampleRequest } from './openapi/sample-request.ts';
 const budget = 40_000;
 /** How deep references are inlined: as deep as the budget allows. */
 const depths = [10, 6, 4, 3, 2, 1, 0];
-/** Characters of a description: of the part itself, and of what is inside. */
-const descriptionLength = { outer: 2000, inner: 300 };
+/** Characters of a text, and of a description that is inside of the part. */
+const longest = { text: 2000, inside: 300 };
 
 /**
  * A part of a published document as JSON text, with what it refers to in place of the references.
@@ -89,7 +89,7 @@ function createInline(document: JsonObject, deepest: number) {
 
   function inline(value: unknown, depth: number, within: readonly string[], map: string | null): unknown {
     if (room <= 0) return null;
-    if (typeof value === 'string') return spend(value, within.length === 0 && depth === 0);
+    if (typeof value === 'string') return spend(value, longest.text);
     if (Array.isArray(value)) return value.map((one) => inline(one, depth + 1, within, null));
     if (!isObject(value)) {
       room -= 6;
@@ -111,14 +111,13 @@ function createInline(document: JsonObject, deepest: number) {
       members.map(([key, member]) => {
         room -= key.length + 4;
         if (map === null && key === 'description' && typeof member === 'string')
-          return [key, spend(member, depth === 0, true)];
+          return [key, spend(member, depth === 0 ? longest.text : longest.inside)];
         return [key, inline(member, depth + 1, within, holdsOf(map, key, member) === 'map' ? key : null)];
       }),
     );
   }
 
-  function spend(text: string, isOuter: boolean, isDescription = false): string {
-    const max = isDescription ? descriptionLength[isOuter ? 'outer' : 'inner'] : 2000;
+  function spend(text: string, max: number): string {
     const short = text.length > max ? `${text.slice(0, max).toWellFormed()}…` : text;
     room -= short.length + 3;
     return short;

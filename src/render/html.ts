@@ -84,6 +84,11 @@ export function isSafeLink(href: string): boolean {
   return /^(?:https?:\/\/|mailto:|#)[^\s\p{Cc}]+$/iu.test(href);
 }
 
+/** Whether a link target is allowed and leaves the page. */
+export function isOutsideLink(href: string): boolean {
+  return isSafeLink(href) && !href.startsWith('#');
+}
+
 function write(value: Part, place: Place): string {
   if (typeof value === 'string' || typeof value === 'number') {
     if (place === 'link' && !isSafeLink(String(value))) throw new Error('Unsafe link target in a template.');
@@ -119,6 +124,6 @@ function readTemplate(parts: TemplateStringsArray): Template {
 /** A link to another site; plain text if the URL is not allowed. */
 export function outsideLink(url: string, label: string): Html {
   const shown = shorten(label, 300) || nameText(url, 300);
-  if (!isSafeLink(url) || url.startsWith('#')) return markup`${shown}`;
+  if (!isOutsideLink(url)) return markup`${shown}`;
   return markup`<a href="${url}" rel="nofollow noopener noreferrer">${shown}</a>`;
 }

@@ -2,6 +2,7 @@ import type { MarkdownIt } from 'markdown-it';
 import { clearEmptyHeaders, foldTokens } from '../../render/markdown-tokens.ts';
 import { isEverydayTag, tagsToMarkdown } from '../../render/tags-to-markdown.ts';
 import { parseCoordinate } from '../../model/address.ts';
+import type { Embed } from '../model/source-page.ts';
 
 /** What may be rendered as HTML: the folds that `foldTokens` makes. */
 const ownHtml = /^(?:<details><summary>(?:Details<\/summary>)?|<\/summary>|<\/details>)$/;
@@ -84,10 +85,7 @@ function withoutOthers(html: string, { unknown }: MarkupState, line: number): st
 }
 
 /** What a line `::reference @acme/apis/payments` or `::operation @acme/apis/payments GET /payments` names. */
-export interface EmbedLine {
-  coordinate: string;
-  operation: string | null;
-}
+export type EmbedLine = Omit<Embed, 'line'>;
 
 /** Parses a line that embeds a reference. Null for any other text. */
 function parseEmbedLine(line: string): EmbedLine | null {

@@ -3,6 +3,7 @@ import footnote from 'markdown-it-footnote';
 import type { PageHeading, PageLink } from '../model/source-page.ts';
 import { addBlockRules, keepDeepText } from '../../render/markdown-tokens.ts';
 import { escapeText, decodePercent } from '../../model/escape.ts';
+import { isOutsideLink } from '../../render/html.ts';
 import { shorten } from '../../render/markdown.ts';
 import { addEmbeds, addMarkup } from './markup.ts';
 import { isFilePath, isPagePath, mediaTypeOf, pageAt, relativePath, resolvePath, routeOf } from '../model/page-path.ts';
@@ -127,7 +128,7 @@ function imageOf(page: PageState, state: State, image: Tokens[number], line: num
   const label = new state.Token('text', '', 0);
   label.content = shorten(image.content, 200) || 'image';
   if (href === null) return [label];
-  if (!isOutside(href)) {
+  if (!isOutsideLink(href)) {
     image.attrs = [['src', href], ['alt', ''], ['loading', 'lazy'], ...titleOf(image)];
     return [image];
   }
@@ -142,12 +143,8 @@ function titleOf(token: Tokens[number]): [string, string][] {
   return title === null ? [] : [['title', String(title)]];
 }
 
-function isOutside(href: string): boolean {
-  return /^(?:https?:|mailto:)/i.test(href);
-}
-
 function outside(href: string): [string, string][] {
-  return isOutside(href) ? [['rel', 'nofollow noopener noreferrer']] : [];
+  return isOutsideLink(href) ? [['rel', 'nofollow noopener noreferrer']] : [];
 }
 
 interface HeadingMeta {
@@ -225,7 +222,7 @@ function codeHtml(code: string, language: string, highlight: Highlight | null): 
  * the site. Notes what leads into the site, and what may not be followed.
  */
 function targetOf(page: PageState, link: string, isImage: boolean, line: number): string | null {
-  if (/^(?:https?:\/\/|mailto:)[^\s\p{Cc}]+$/iu.test(link)) return link;
+  if (isOutsideLink(link)) return link;
   const written = shorten(link, 200);
   // Browsers read a backslash as a slash, so that `/\example.com` would be another host.
   if (/^[\s\p{Cc}]*[a-z][a-z0-9+.-]*:/iu.test(link) || /^[/\\]{2}/.test(link) || link.includes('\\')) {
