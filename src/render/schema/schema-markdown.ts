@@ -8,8 +8,13 @@ const deepest = 20;
 const rowsOfTree = 1000;
 const valuesListed = 100;
 
-interface Progress {
-  rows: number;
+/** Where a row or a group stands: below which references, how deep, and in which tree. */
+interface Place {
+  schemas: Schemas;
+  via: ReadonlySet<string>;
+  depth: number;
+  /** Lines so far. */
+  tree: { rows: number };
 }
 
 /**
@@ -18,25 +23,23 @@ interface Progress {
  */
 export function schemaMarkdown(schemas: Schemas, schema: unknown, depth = 0): { brief: string; tree: string } {
   const view = viewSchema(schemas, schema);
-  return { brief: briefOf(view, [], ''), tree: groupsMarkdown(schemas, view.groups, view.via, depth, { rows: 0 }) };
+  const place = { schemas, via: view.via, depth, tree: { rows: 0 } };
+  return { brief: briefOf(view, [], ''), tree: groupsMarkdown(place, view.groups) };
 }
 
 /** One parameter or header with the lines below it. */
 export function rowMarkdown(schemas: Schemas, row: SchemaRow, description: string, flags: string[]): string {
-  return line(schemas, row, new Set(), 0, { rows: 0 }, description, flags);
+  return line({ schemas, via: new Set(), depth: 0, tree: { rows: 0 } }, row, description, flags);
 }
 
 function line(
-  schemas: Schemas,
+  at: Place,
   { label, isRequired, schema }: SchemaRow,
-  via: ReadonlySet<string>,
-  depth: number,
-  progress: Progress,
   description = '',
-  flags: string[] = [],
+  flags: readonly string[] = [],
 ): string {
-  progress.rows++;
-  const view = viewSchema(schemas, schema, via);
+  at.tree.rows++;
+  const view = viewSchema(at.schemas, schema, at.via);
   const name =
     label === null
       ? inlineMarkdown(view.title, 200)
@@ -46,25 +49,21 @@ function line(
   const all = [...new Set([...(isRequired ? ['required'] : []), ...flags])];
   // An empty list item below a line of text would be read as a heading.
   const text = [name, briefOf(view, all, description)].filter(Boolean).join(' ') || 'anything';
-  const start = `${'  '.repeat(depth)}- ${text}\n`;
-  return start + groupsMarkdown(schemas, view.groups, view.via, depth + 1, progress);
+  const start = `${'  '.repeat(at.depth)}- ${text}\n`;
+  return start + groupsMarkdown({ ...at, via: view.via, depth: at.depth + 1 }, view.groups);
 }
 
-function groupsMarkdown(
-  schemas: Schemas,
-  groups: readonly SchemaGroup[],
-  via: ReadonlySet<string>,
-  depth: number,
-  progress: Progress,
-): string {
+function groupsMarkdown(at: Place, groups: readonly SchemaGroup[]): string {
+  const { depth, tree } = at;
   const indent = '  '.repeat(depth);
   if (groups.length > 0 && depth >= deepest) return `${indent}- …\n`;
   return groups
     .map(({ heading, rows, more }) => {
       let text = heading === '' ? '' : `${indent}- ${inlineMarkdown(heading)}:\n`;
-      for (const [at, row] of rows.entries()) {
-        if (progress.rows >= rowsOfTree) return `${text}${indent}- ${rows.length - at + more} more\n`;
-        text += line(schemas, row, via, heading === '' ? depth : depth + 1, progress);
+      const inside = heading === '' ? at : { ...at, depth: depth + 1 };
+      for (const [index, row] of rows.entries()) {
+        if (tree.rows >= rowsOfTree) return `${text}${indent}- ${rows.length - index + more} more\n`;
+        text += line(inside, row);
       }
       return more === 0 ? text : `${text}${indent}- ${more} more\n`;
     })
