@@ -1,6 +1,7 @@
 import { isPagePath, ownFiles, pageAt, routeOf } from '../model/page-path.ts';
 import { createReport, problemAtFile, type BlockOn, type Problem, type Report } from '../../model/problem.ts';
 import type { DeploymentContents, NavigationItem } from '../model/documentation-site.ts';
+import { own } from '../../model/json.ts';
 import { faintIn, themeFileBytes, themeFiles } from '../model/theme.ts';
 
 type Redirects = Readonly<Record<string, string>>;
@@ -87,29 +88,34 @@ const settingsFile = 'site settings';
  * Finds links, navigation and redirects that lead nowhere, and references that cannot be shown.
  * These are warnings; a redirect loop is an error.
  */
-export function checkSite({ settings, pages, files, embeds, absent }: Checked): Problem[] {
-  const problems: Problem[] = [];
-  const note = (rule: string, file: string, message: string, line = 1): void =>
-    void problems.push({ ...problemAtFile(rule, file, message, 'warning'), line });
-  const { redirects } = settings;
-  const has = (path: string): boolean => Object.hasOwn(pages, path) || Object.hasOwn(files, path);
+export function checkSite(checked: Checked): Problem[] {
+  return [...inPages(checked), ...inSettings(checked), ...inTheme(checked), ...inRedirects(checked)];
+}
+
+function warn(rule: string, file: string, message: string, line = 1): Problem {
+  return { ...problemAtFile(rule, file, message, 'warning'), line };
+}
+
+function hasPath({ pages, files }: Pick<Checked, 'pages' | 'files'>, path: string): boolean {
+  return Object.hasOwn(pages, path) || Object.hasOwn(files, path);
+}
+
+function* inPages(checked: Checked): Generator<Problem> {
+  const { settings, pages, embeds, absent } = checked;
   const ids = new Map(
     Object.entries(pages).map(([path, { facts }]) => [path, new Set(facts.headings.map(({ id }) => id))]),
   );
-
   for (const [path, { facts }] of Object.entries(pages)) {
     const route = routeOf(path);
-    if (has(route) || ownFiles.includes(route))
-      note('site-page-hidden', path, `Nobody sees this page, because ${route} is another file. Rename the page.`);
+    if (hasPath(checked, route) || ownFiles.includes(route))
+      yield warn('site-page-hidden', path, `Nobody sees this page, because ${route} is another file. Rename the page.`);
     for (const { to, anchor, written, isImage, line } of facts.links) {
-      const goal = to !== null && !has(to) && isPagePath(to) ? followRedirects(redirects, to) : to;
-      if (goal === null || !has(goal))
-        note(
-          isImage ? 'site-image-missing' : 'site-link-broken',
-          path,
-          `${written} leads to nothing in this site.`,
-          line,
-        );
+      const isMoved = to !== null && !hasPath(checked, to) && isPagePath(to);
+      const goal = isMoved ? followRedirects(settings.redirects, to) : to;
+      if (goal === null || !hasPath(checked, goal)) {
+        const rule = isImage ? 'site-image-missing' : 'site-link-broken';
+        yield warn(rule, path, `${written} leads to nothing in this site.`, line);
+      }
       // Anchors of an embedded reference are known only when it is shown.
       else if (
         anchor !== '' &&
@@ -118,62 +124,56 @@ export function checkSite({ settings, pages, files, embeds, absent }: Checked): 
         pages[goal]!.facts.embeds.length === 0 &&
         !/^fn(?:ref)?\d/.test(anchor)
       )
-        note('site-anchor-missing', path, `${written} leads to a heading that ${goal} does not have.`, line);
+        yield warn('site-anchor-missing', path, `${written} leads to a heading that ${goal} does not have.`, line);
     }
     for (const { coordinate, operation, line } of facts.embeds) {
-      if (!Object.hasOwn(embeds, coordinate))
-        note(
-          'site-reference-missing',
-          path,
-          `${coordinate} cannot be embedded: it does not exist, has no such version, or you may not read it.`,
-          line,
-        );
+      const cannot = `${coordinate} cannot be embedded: it does not exist, has no such version, or you may not read it.`;
+      if (!Object.hasOwn(embeds, coordinate)) yield warn('site-reference-missing', path, cannot, line);
       else if (operation !== null && absent.has(`${coordinate} ${operation}`))
-        note('site-operation-missing', path, `${coordinate} has no operation ${operation}.`, line);
+        yield warn('site-operation-missing', path, `${coordinate} has no operation ${operation}.`, line);
     }
   }
+}
+
+function* inSettings({ settings, pages }: Checked): Generator<Problem> {
   for (const page of pagesIn(settings.navigation ?? []))
     if (!Object.hasOwn(pages, page))
-      note('site-page-missing', settingsFile, `navigation names ${page}, which the site does not have.`);
+      yield warn('site-page-missing', settingsFile, `navigation names ${page}, which the site does not have.`);
   for (const { folder } of settings.versions)
     if (folder !== undefined && !Object.keys(pages).some((page) => page.startsWith(folder)))
-      note('site-version-missing', settingsFile, `versions names ${folder}, which has no pages.`);
-  for (const { name, contrast } of faintIn(settings.theme))
-    note(
-      'site-theme-faint',
-      settingsFile,
-      `theme.${name} is hard to read on ${name === 'accent' ? 'light' : 'dark'} pages: its contrast is ${contrast}, and links need 4.5.`,
-    );
-  for (const name of themeFiles) {
-    const path = settings.theme[name];
-    if (path === undefined) continue;
-    if (!Object.hasOwn(files, path))
-      note('site-theme-missing', settingsFile, `theme.${name} names ${path}, which the site does not have.`);
-    else if (files[path]!.size > themeFileBytes)
-      problems.push(
-        problemAtFile(
-          'site-theme-too-large',
-          path,
-          `The file has ${files[path]!.size} bytes. Every page loads it, so the limit is ${themeFileBytes}.`,
-        ),
-      );
+      yield warn('site-version-missing', settingsFile, `versions names ${folder}, which has no pages.`);
+}
+
+function* inTheme({ settings: { theme }, files }: Checked): Generator<Problem> {
+  for (const { name, contrast } of faintIn(theme)) {
+    const ground = name === 'accent' ? 'light' : 'dark';
+    const message = `theme.${name} is hard to read on ${ground} pages: its contrast is ${contrast}, and links need 4.5.`;
+    yield warn('site-theme-faint', settingsFile, message);
   }
+  for (const name of themeFiles) {
+    const path = theme[name];
+    if (path === undefined) continue;
+    const size = own(files, path)?.size;
+    if (size === undefined)
+      yield warn('site-theme-missing', settingsFile, `theme.${name} names ${path}, which the site does not have.`);
+    else if (size > themeFileBytes) {
+      const message = `The file has ${size} bytes. Every page loads it, so the limit is ${themeFileBytes}.`;
+      yield problemAtFile('site-theme-too-large', path, message);
+    }
+  }
+}
+
+function* inRedirects(checked: Checked): Generator<Problem> {
+  const { redirects } = checked.settings;
   for (const [from, to] of Object.entries(redirects)) {
     const goal = followRedirects(redirects, pageOf(from));
-    if (goal === null)
-      problems.push(
-        problemAtFile('site-redirect-loop', settingsFile, `The redirect from ${from} leads back to itself.`),
-      );
-    else if (!has(goal))
-      note(
-        'site-redirect-missing',
-        settingsFile,
-        `The redirect from ${from} leads to ${to}, which the site does not have.`,
-      );
-    else if (Object.hasOwn(pages, pageOf(from)))
-      note('site-redirect-hidden', settingsFile, `The redirect from ${from} has no effect: the site has that page.`);
+    const start = `The redirect from ${from}`;
+    if (goal === null) yield problemAtFile('site-redirect-loop', settingsFile, `${start} leads back to itself.`);
+    else if (!hasPath(checked, goal))
+      yield warn('site-redirect-missing', settingsFile, `${start} leads to ${to}, which the site does not have.`);
+    else if (Object.hasOwn(checked.pages, pageOf(from)))
+      yield warn('site-redirect-hidden', settingsFile, `${start} has no effect: the site has that page.`);
   }
-  return problems;
 }
 
 function pagesIn(items: readonly NavigationItem[]): string[] {
