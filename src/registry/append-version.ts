@@ -12,7 +12,14 @@ import {
   chooseLatest,
   chooseLatestWith,
 } from '../model/resource.ts';
-import { compareSemanticVersions, readerOf, isLabel, labelFromVersion, nextLabel } from '../model/label.ts';
+import {
+  compareSemanticVersions,
+  haveEqualRank,
+  readerOf,
+  isLabel,
+  labelFromVersion,
+  nextLabel,
+} from '../model/label.ts';
 import { fittingVersion } from '../model/compared-with.ts';
 import { withBranchAt, insertByDate, latestMovedBack } from '../model/latest.ts';
 import { assertConnectable, newResource, withSummary, withTitle, type NewResource } from './change-resource.ts';
@@ -244,7 +251,7 @@ function placeDraft(resource: Resource, request: PublishRequest, draft: Draft): 
     return { outcome: 'published', label: suggestedLabel(resource) };
   }
   const existing = findVersion(resource, asked);
-  if (existing === null) return { outcome: 'published', label: asked };
+  if (existing === null) return wasWithdrawn(resource, asked, draft) ?? { outcome: 'published', label: asked };
   if (hasContent(existing, draft)) return { outcome: 'unchanged', version: existing };
   const isRevised = onConflict === 'revise' && (version === null || isTag);
   const stem = stemOf(asked);
@@ -267,6 +274,19 @@ function hasContent(version: Version, draft: Draft): boolean {
 
 function hadContent(version: Version, { content, twin }: Draft): boolean {
   return version.content === content || version.content === twin;
+}
+
+/** The conflict of content that was withdrawn under another label of the same version, or null. */
+function wasWithdrawn(resource: Resource, asked: string, draft: Draft): Placed | null {
+  const read = readerOf(resource.versions);
+  const { label } =
+    resource.versions.find(
+      (each) => each.status.state === 'withdrawn' && haveEqualRank(read, each.label, asked) && hadContent(each, draft),
+    ) ?? {};
+  if (label === undefined) return null;
+  const suggestion = suggestedLabel(resource);
+  const detail = `This content was withdrawn as ${label}. Change the document, or raise its version, for instance to ${suggestion}.`;
+  return conflict(asked, suggestion, detail);
 }
 
 /** The label that content gets which names none: the next one. */
@@ -332,11 +352,8 @@ function revise(
   suggestion: string,
 ): Placed {
   const stem = stemOf(asked);
-  const withdrawn = resource.versions.find((each) => each.label.startsWith(stem) && hadContent(each, draft));
-  if (withdrawn) {
-    const detail = `This content was withdrawn as ${withdrawn.label}. Change the document, or raise its version, for instance to ${suggestion}.`;
-    return conflict(asked, suggestion, detail);
-  }
+  const withdrawn = wasWithdrawn(resource, asked, draft);
+  if (withdrawn) return withdrawn;
   for (let n = 2; n < resource.versions.length + 3; n++) {
     const suffix = commit === null ? `${n}` : n === 2 ? commit.slice(0, 7) : `${commit.slice(0, 7)}.${n - 1}`;
     const label = `${stem}${suffix}`;

@@ -184,9 +184,11 @@ describe('labels (design §7)', () => {
   });
 
   test.each([
-    ['an upload', {}],
-    ['a commit that moves its file', fromCommit(api('1.0.0', 'secret: 1'), 'cdef012'.padEnd(40, '3'))],
-  ])('a revision that was withdrawn does not come back under another label: %s', async (_, again) => {
+    ['an upload', {}, '1.0.0'],
+    ['an upload with a label', { version: '1.0.0+x' }, '1.0.0+x'],
+    ['a tag', { version: '1.0.0+x', isTag: true, onConflict: 'revise' as const }, '1.0.0+x'],
+    ['a commit that moves its file', fromCommit(api('1.0.0', 'secret: 1'), 'cdef012'.padEnd(40, '3')), '1.0.0'],
+  ])('a revision that was withdrawn does not come back under another label: %s', async (_, again, label) => {
     const { registry } = createWorld();
     await publish(registry, upload(api('1.0.0')));
     const secret = api('1.0.0', 'secret: 1');
@@ -195,7 +197,7 @@ describe('labels (design §7)', () => {
     await withdraw(registry, '1.0.0+bcdef01');
     expect(await publish(registry, upload(secret, again))).toMatchObject({
       outcome: 'conflict',
-      label: '1.0.0',
+      label,
       suggestion: '1.0.1',
       detail: expect.stringContaining('This content was withdrawn as 1.0.0+bcdef01') as string,
     });
