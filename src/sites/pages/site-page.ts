@@ -171,7 +171,7 @@ export async function siteMarkdown(view: SiteView, page: DeployedPage): Promise<
     .join('\n\n')
     .replaceAll(/\n{3,}/g, '\n\n')
     .trim();
-  const heading = body.startsWith('# ') ? '' : `# ${page.facts.title}\n\n`;
+  const heading = /^(?:#[ \t]|[^\n]+\n=+[ \t]*(?:\n|$))/.test(body) ? '' : `# ${page.facts.title}\n\n`;
   return { text: `${heading}${body}\n`, ...sharingOf(granted, embeds) };
 }
 

@@ -15,7 +15,7 @@ beforeAll(async () => {
   const { registry } = served;
   const files = {
     'index.md': '---\ntitle: Home\ndescription: All about payments.\n---\nSee [the guide](guide/start.md).',
-    'guide/index.md': '# Guide\n\nFirst.',
+    'guide/index.md': 'Guide\n=====\n\nFirst.',
     'guide/start.md': '# Start\n\n## Charge\n\nSend money. Zebra.',
     'api.md': '---\ntitle: Reference\n---\n\nBefore\n\n::reference @acme/apis/secret\n\nAfter',
     'logo.png': png,
@@ -82,6 +82,8 @@ describe('in this order', { shuffle: false }, () => {
       const twin = await get(at('guide/start.md'));
       expect(twin.headers.get('content-type')).toContain('text/markdown');
       expect(twin.text).toMatch(/^# Start\n\n## Charge/);
+      // A title that is underlined is none that is missing.
+      expect((await get(at('guide/index.md'))).text).toBe('Guide\n=====\n\nFirst.\n');
       expect((await get(at('llms.txt'))).text).toContain(
         `- [Home](http://registry.test${at('index.md')}): All about payments.`,
       );
