@@ -6,7 +6,7 @@ import { createSchemas } from './schema/schemas.ts';
 import { entriesOf, listOf, parseObject, textOf, resolveLocal } from './json-value.ts';
 import { operationsOf, type ApiOperation } from './openapi/list-operations.ts';
 import { isJson, securityOf, viewOperation } from './openapi/operation-view.ts';
-import { outlineNames, securitySchemesOf, serverUrls } from './openapi/outline-api.ts';
+import { outlineNames, securitySchemesOf, serversOf } from './openapi/outline-api.ts';
 import { sampleOf, smallIn } from './schema/sample-value.ts';
 import { curlOf, sampleRequest } from './openapi/sample-request.ts';
 
@@ -72,7 +72,7 @@ function contractOf(document: JsonObject, operation: ApiOperation, inline: (valu
   return {
     method,
     path,
-    servers: (servers.length > 0 ? servers : serverUrls(document)).slice(0, 5),
+    servers: (servers.length > 0 ? servers : serversOf(document)).slice(0, 5).map(({ url }) => url),
     ...(shared.length > 0 && { pathParameters: inline(shared) }),
     operation: inline(value),
     security,

@@ -126,6 +126,18 @@ test('a list of parameters that operations share is read once', () => {
   expect(reads).toBeLessThan(2000);
 });
 
+test.each(['the document', 'a path item'])('the servers of %s, which operations share, are read once', (place) => {
+  let reads = 0;
+  const written = list(300).map((n) => ({ url: `https://s${n}.example` }));
+  const servers = new Proxy(written, { get: (target, key) => (reads++, Reflect.get(target, key) as unknown) });
+  const isInItem = place !== 'the document';
+  const item = { get: { responses: {} }, ...(isInItem && { servers }) };
+  const paths = Object.fromEntries(list(50).map((n) => [`/p${n}`, { $ref: '#/x-item', summary: `${n}` }]));
+  costs({ openapi: '3.1.0', paths, 'x-item': item, ...(!isInItem && { servers }) });
+  expect(reads).toBeGreaterThan(300);
+  expect(reads).toBeLessThan(2000);
+});
+
 test('a schema under its name is read once', () => {
   const schema = { type: 'object', properties: named(100, text) };
   const page = pageOf({ openapi: '3.1.0', components: { schemas: { s: schema } } });

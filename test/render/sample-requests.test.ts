@@ -104,6 +104,8 @@ test('all credentials of an alternative are sent, each with a variable that no d
 
 test('the variables of a server are those of the server that is called', () => {
   const servers = (host: string) => [{ url: `https://{host}/v1`, variables: { host: { default: host } } }];
+  const nameless = { description: 'No URL yet.', variables: { host: { default: 'wrong.example' } } };
+  expect(requestOf({}, { servers: [nameless, ...servers('all.example')] }).url).toBe('https://all.example/v1/pets');
   expect(requestOf({ servers: servers('own.example') }, { servers: servers('all.example') }).url).toBe(
     'https://own.example/v1/pets',
   );

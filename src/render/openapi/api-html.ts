@@ -9,7 +9,7 @@ import type { Api, OperationGroup, PlacedOperation } from './api-view.ts';
 import { methodHtml, docsHtml, operationHtml, operationLine, securityHtml } from './operation-html.ts';
 import { listOf, objectOf, textOf, entriesOf } from '../json-value.ts';
 import { externalDocsOf } from './operation-view.ts';
-import { serverUrls } from './outline-api.ts';
+import { serversOf } from './outline-api.ts';
 import { unknownServer, usualUrl } from './sample-request.ts';
 import { namedSchemaHtml, schemaLine, type NamedSchema } from '../schema/named-schema.ts';
 
@@ -174,9 +174,9 @@ const longestFlows = 8000;
  * other fields.
  */
 function askOf({ document, security }: Page, { security: all }: Api): object {
-  const written = listOf(document['servers']).map(objectOf);
-  const usual = (url: string, at: number) => [url.slice(0, 500), usualUrl(url, written[at]?.['variables'])] as const;
-  const servers = serverUrls(document).slice(0, 20).map(usual);
+  const servers = serversOf(document)
+    .slice(0, 20)
+    .map((server) => [server.url.slice(0, 500), usualUrl(server)] as const);
   const needed = security.find((one) => one.length > 0)?.map(({ scheme }) => scheme) ?? [all[0]?.name];
   const schemes = all
     .filter(({ name }) => needed.includes(name))
@@ -197,17 +197,16 @@ function fact(name: string, url: string, label: string): Html {
 }
 
 function serversHtml({ document, descriptions }: Page, { groups }: Api): Html {
-  const written = listOf(document['servers']).map(objectOf);
-  const urls = serverUrls(document).slice(0, 100);
-  if (urls.length === 0)
+  const servers = serversOf(document).slice(0, 100);
+  if (servers.length === 0)
     return groups.length > 0
       ? markup`<dt>Servers</dt><dd>The document names none: <code>${unknownServer}</code> stands for yours.</dd>`
       : nothing;
   return markup`<dt>Servers</dt>
-    ${urls.map((url, at) => {
-      const { description, variables } = written[at] ?? {};
-      return markup`<dd><code>${url.slice(0, 500)}</code> ${descriptions.line(textOf(description)).html}${variablesHtml(descriptions, variables)}</dd>`;
-    })}`;
+    ${servers.map(
+      ({ url, description, variables }) =>
+        markup`<dd><code>${url.slice(0, 500)}</code> ${descriptions.line(description).html}${variablesHtml(descriptions, variables)}</dd>`,
+    )}`;
 }
 
 function variablesHtml(descriptions: Page['descriptions'], variables: unknown): Html {

@@ -13,7 +13,7 @@ import {
   type Requirement,
 } from './operation-view.ts';
 import { summaryOf, type ApiOperation } from './list-operations.ts';
-import { serverUrls } from './outline-api.ts';
+import { serversOf } from './outline-api.ts';
 import { namedSchemaMarkdown, schemaLineMarkdown } from '../schema/named-schema.ts';
 import { rowMarkdown, schemaMarkdown } from '../schema/schema-markdown.ts';
 
@@ -41,7 +41,7 @@ export function apiMarkdown(page: Page, api: Api): string {
 function introMarkdown(page: Page, { security }: Api): string {
   const { document } = page;
   const info = objectOf(document['info']);
-  const servers = serverUrls(document).slice(0, 50);
+  const servers = serversOf(document).slice(0, 50);
   const schemes = security.map(({ name, scheme }) => {
     const { type, in: place, name: parameter, scheme: kind, description } = scheme;
     const how = [type, kind, place, parameter]
@@ -54,7 +54,7 @@ function introMarkdown(page: Page, { security }: Api): string {
   return [
     paragraph(textOf(info['summary'])),
     paragraph(textOf(info['description'])),
-    servers.length === 0 ? '' : `Servers:\n\n${servers.map((url) => `- ${codeMarkdown(url)}\n`).join('')}\n`,
+    servers.length === 0 ? '' : `Servers:\n\n${servers.map(({ url }) => `- ${codeMarkdown(url)}\n`).join('')}\n`,
     schemes.length === 0 ? '' : `Authorization:\n\n${schemes.join('')}\n`,
     requirementText(page.security),
   ].join('');
@@ -74,7 +74,7 @@ function operationMarkdown(page: Page, operation: ApiOperation): string {
     `### ${inlineMarkdown(`${method} ${path}`, 500)}${summary === '' ? '' : `: ${summary}`}\n\n`,
     names === '' ? '' : `${names}\n\n`,
     paragraph(view.description),
-    view.servers.length === 0 ? '' : `At ${view.servers.map((url) => codeMarkdown(url)).join(', ')}.\n\n`,
+    view.servers.length === 0 ? '' : `At ${view.servers.map(({ url }) => codeMarkdown(url)).join(', ')}.\n\n`,
     // Without its own, those of the whole document are above.
     requirementText(requirementsOf(value['security'])),
     parametersMarkdown(page, view.parameters),

@@ -21,7 +21,7 @@ import { nameText } from '../markdown.ts';
 /** One complete operation with its anchor. */
 export function operationHtml(page: Page, operation: ApiOperation, anchor: string): Html {
   const view = viewOperation(page.document, operation);
-  const server = serverOf(page.document, operation, view);
+  const server = serverOf(page.document, view);
   const room = roomFor(page.inlineRows);
   const title = titleOf(operation);
   return markup`<section class="operation" id="${anchor}">
@@ -100,9 +100,9 @@ export function docsHtml(docs: OperationView['externalDocs']): Html {
 }
 
 /** Where the operation is, unless that stands before its path. */
-function serversHtml(servers: readonly string[], base: string): Html {
-  if (servers.every((url) => url.replace(/\/$/, '') === base)) return nothing;
-  return markup`<p>At${servers.slice(0, 10).map((url) => markup` <code>${url.slice(0, 500)}</code>`)}</p>`;
+function serversHtml(servers: OperationView['servers'], base: string): Html {
+  if (servers.every(({ url }) => url.replace(/\/$/, '') === base)) return nothing;
+  return markup`<p>At${servers.slice(0, 10).map(({ url }) => markup` <code>${url.slice(0, 500)}</code>`)}</p>`;
 }
 
 /** Alternatives joined by `or`, combined requirements by `and`. */

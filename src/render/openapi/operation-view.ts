@@ -4,7 +4,7 @@ import { parameterKey } from '../../model/openapi-shape.ts';
 import type { Example } from '../schema/example.ts';
 import { entriesOf, textOf, dereference, createOnce, listOf, objectOf, once } from '../json-value.ts';
 import { itemsOf, type ApiOperation } from './list-operations.ts';
-import { serverUrls } from './outline-api.ts';
+import { serversOf, type Server } from './outline-api.ts';
 
 /** A body in the media types that share one schema. */
 export interface Media {
@@ -137,7 +137,7 @@ export type Requirement = { scheme: string; scopes: string[] }[];
 export interface OperationView {
   description: string;
   isDeprecated: boolean;
-  servers: string[];
+  servers: Server[];
   externalDocs: { url: string; description: string } | null;
   parameters: Parameter[];
   body: Body | null;
@@ -161,11 +161,11 @@ export function viewOperation(document: JsonObject, { item, value }: ApiOperatio
   const isOld = typeof document['swagger'] === 'string';
   const isOwn = ['servers', 'schemes'].some((key) => listOf(value[key]).length > 0);
   const { servers, schemes } = isOwn ? value : item;
-  const urls = serverUrls(isOld && isOwn ? { ...document, schemes } : { servers });
+  const { host, basePath } = document;
   return {
     description: textOf(value['description']) || textOf(item['description']),
     isDeprecated: value['deprecated'] === true,
-    servers: urls.slice(0, maxCallbacks),
+    servers: serversOf(isOld && isOwn ? { host, basePath, schemes } : { servers }).slice(0, maxCallbacks),
     externalDocs: externalDocsOf(value['externalDocs']),
     parameters,
     body: isOld ? oldBody(document, value, all) : bodyOf(document, value['requestBody']),

@@ -1,7 +1,7 @@
 import type { Digest } from '../../model/digest.ts';
 import { type JsonObject, isObject } from '../../model/json.ts';
 import type { Outline, OutlineOperation } from '../../model/outline.ts';
-import { createOnce, dereference, digestOfValue, entriesOf, listOf, objectOf, textOf } from '../json-value.ts';
+import { createOnce, dereference, digestOfValue, entriesOf, listOf, objectOf, once, textOf } from '../json-value.ts';
 import { firstParagraph, shorten } from '../markdown.ts';
 import { empty, listLimit, longest, namedSchema } from '../outline.ts';
 import { operationsOf, summaryOf, type ApiOperation } from './list-operations.ts';
@@ -12,12 +12,12 @@ const maxParameters = 100;
 export function outlineApi(document: JsonObject): Outline {
   const info = objectOf(document['info']);
   const { operations, isCut } = operationsOf(document);
-  const once = createOnce();
+  const digests = createOnce();
   // Many operations may refer to the same value.
-  const digest = (value: object) => once(value, 'digest', () => digestOfValue(value));
+  const digest = (value: object) => digests(value, 'digest', () => digestOfValue(value));
   const named = schemasOf(document);
   const tags = listOf(document['tags']).filter(isObject);
-  const servers = [...serverUrls(document), ...tokenUrls(document)];
+  const servers = [...serversOf(document).map(({ url }) => url), ...tokenUrls(document)];
   return {
     ...empty,
     title: shorten(textOf(info['title']), longest.title),
@@ -87,13 +87,29 @@ function tokenUrls(document: JsonObject): string[] {
   return [...new Set(flows.map((flow) => textOf(objectOf(flow)['tokenUrl'])).filter(Boolean))];
 }
 
-/** Server URLs as written; for a 2.0 document `scheme://host/basePath`. */
-export function serverUrls(document: JsonObject): string[] {
-  const written = listOf(document['servers']).map((server) => textOf(objectOf(server)['url']));
-  const host = textOf(document['host']);
-  const base = textOf(document['basePath']);
-  if (written.length > 0 || (host === '' && base === '')) return written.filter((url) => url !== '');
-  if (host === '') return [base];
-  const schemes = listOf(document['schemes']).map(textOf);
-  return (schemes.length > 0 ? schemes : ['https']).map((scheme) => `${scheme}://${host}${base}`);
+/** A server as written: its URL may have variables. */
+export interface Server {
+  url: string;
+  /** Markdown. */
+  description: string;
+  variables: unknown;
+}
+
+/** The servers that a document or a part of it names, but those without a URL; for 2.0 `scheme://host/basePath`. */
+export function serversOf({ servers, schemes, host: name, basePath }: JsonObject): readonly Server[] {
+  // Thousands of operations may have the same ones.
+  if (Array.isArray(servers) && servers.length > 0) return once(servers, 'servers', () => readServers(servers));
+  const host = textOf(name);
+  const base = textOf(basePath);
+  const names = listOf(schemes).slice(0, 20).map(textOf);
+  const old = (names.length > 0 ? names : ['https']).map((scheme) => `${scheme}://${host}${base}`);
+  const urls = host !== '' ? old : base !== '' ? [base] : [];
+  return urls.map((url) => ({ url, description: '', variables: undefined }));
+}
+
+function readServers(written: readonly unknown[]): Server[] {
+  return written
+    .map(objectOf)
+    .map(({ url, description, variables }) => ({ url: textOf(url), description: textOf(description), variables }))
+    .filter(({ url }) => url !== '');
 }

@@ -1,8 +1,9 @@
 import { bodyTypes, sampleBody, type SampleBody, pathText, plainText, queryText } from './sample-body.ts';
+import type { JsonObject } from '../../model/json.ts';
 import { entriesOf, objectOf, listOf, textOf, dereference } from '../json-value.ts';
 import { securityOf, type OperationView, type Parameter, type Requirement } from './operation-view.ts';
 import type { ApiOperation } from './list-operations.ts';
-import { securitySchemesOf, serverUrls } from './outline-api.ts';
+import { securitySchemesOf, serversOf, type Server } from './outline-api.ts';
 import { sampleOf, smallIn } from '../schema/sample-value.ts';
 import type { Schemas } from '../schema/schemas.ts';
 
@@ -49,7 +50,7 @@ export function sampleRequest(
     .map(([name, value]) => ({ name, value, secret: null }));
   return {
     method: operation.method,
-    url: `${baseOf(document, operation, view)}${target}${query.length === 0 ? '' : `?${query.join('&')}`}`,
+    url: `${baseOf(document, view)}${target}${query.length === 0 ? '' : `?${query.join('&')}`}`,
     headers: [...ofKeys, ...headers, ...contentType(body)]
       // Names of RFC 9110 §5.1: curl would read files for `@name`.
       .filter(({ name }) => /^[\w!#$%&'*+.^`|~-]+$/.test(name))
@@ -69,18 +70,13 @@ function baseOf(...given: Parameters<typeof serverOf>): string {
 }
 
 /** The URL of the first server, with the defaults of its variables and without a slash at its end; empty if there is none. */
-export function serverOf(
-  document: Record<string, unknown>,
-  { item, value }: Pick<ApiOperation, 'item' | 'value'>,
-  view: Pick<OperationView, 'servers'>,
-): string {
-  const written = view.servers[0] ?? serverUrls(document)[0] ?? '';
-  const [server] = [value, item, document].map((from) => listOf(from['servers'])).find((list) => list.length > 0) ?? [];
-  return usualUrl(written, objectOf(server)['variables']);
+export function serverOf(document: JsonObject, { servers }: Pick<OperationView, 'servers'>): string {
+  const server = servers[0] ?? serversOf(document)[0];
+  return server === undefined ? '' : usualUrl(server);
 }
 
 /** A server's URL with the defaults of its variables. */
-export function usualUrl(written: string, variables: unknown): string {
+export function usualUrl({ url: written, variables }: Server): string {
   const url = entriesOf(variables)
     .slice(0, 20)
     .reduce((text, [name, one]) => {
