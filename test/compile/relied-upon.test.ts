@@ -9,7 +9,7 @@ import { createTree } from '../../src/compile/openapi/redocly.ts';
 import { limitRounds } from '../../src/compile/openapi/redocly-rounds.ts';
 import { assertionNames, nodeTypes, ruleBlocks, sayAssertions } from '../../src/compile/ruleset/redocly-config.ts';
 import { clearRule, sayRules } from '../../src/compile/ruleset/rule-at-work.ts';
-import { appendErrors, findTwinsByText } from '../../src/compile/schema/ajv.ts';
+import { appendErrors, mendComparisons } from '../../src/compile/schema/ajv.ts';
 import { parseFile } from '../../src/compile/text/parse.ts';
 import { limits } from './limits.ts';
 import { run } from './run.ts';
@@ -45,8 +45,8 @@ test('ajv: the generated code copies the list of errors for each reference, and 
   expect(validate.errors?.map(({ instancePath }) => instancePath)).toEqual(['/b', '/c']);
 });
 
-test('ajv: our uniqueItems is in every instance, in that of the OpenAPI validator too', () => {
-  findTwinsByText();
+test('ajv: our comparisons are in every instance, in that of the OpenAPI validator too', () => {
+  mendComparisons();
   let code = '';
   const process = (generated: string) => {
     code += generated;
@@ -62,6 +62,9 @@ test('ajv: our uniqueItems is in every instance, in that of the OpenAPI validato
     ]),
     validate([1, '1']),
   ]).toEqual([false, false, true]);
+  const named = { valueOf: 1, constructor: { a: 1 } };
+  for (const schema of [{ const: named }, { enum: [named, 1] }])
+    expect(new Ajv().compile(schema)(structuredClone(named))).toBe(true);
   for (const version of ['2.0', '3.0', '3.1', '3.2']) {
     code = '';
     const validator = new Validator({ code: { process } }) as unknown as { getAjvValidator(version: string): unknown };

@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import type { ValidateFunction } from 'ajv';
-import { appendErrors, findTwinsByText, errorsOf } from '../schema/ajv.ts';
+import { appendErrors, mendComparisons, errorsOf } from '../schema/ajv.ts';
 import { explainErrors, type SchemaFinding } from '../schema/schema-findings.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { objectOf } from '../../render/json-value.ts';
@@ -15,7 +15,7 @@ interface Compiles {
   getAjvValidator(version: string): ValidateFunction;
 }
 
-findTwinsByText();
+mendComparisons();
 const stopping = new Validator({ verbose: true }) as unknown as Compiles;
 const exhaustive = new Validator({
   allErrors: true,

@@ -1,21 +1,22 @@
-import { isObject } from '../../model/json.ts';
+import { isNameOfJavaScript, isObject, type JsonObject } from '../../model/json.ts';
 import { readFileSync } from 'node:fs';
 import { type ErrorObject, type ValidateFunction, _, type CodeKeywordDefinition, type KeywordCxt } from 'ajv';
 import { Ajv2020, type Options } from 'ajv/dist/2020.js';
 import { getSchemaTypes } from 'ajv/dist/compile/validate/dataType.js';
+import constant from 'ajv/dist/vocabularies/validation/const.js';
+import enumeration from 'ajv/dist/vocabularies/validation/enum.js';
 import uniqueItems from 'ajv/dist/vocabularies/validation/uniqueItems.js';
 
-/** Names that ajv calls as methods on the user's objects when it compares values. */
-const called = new Set(['constructor', 'toString', 'valueOf']);
 /** Of characters that names of components may have. */
-const mark = '.__called_as_a_method__';
+const mark = '.__not_of_javascript__';
 
 /**
- * Validates plain data and returns the errors, empty if it is valid. Members that ajv would call as
- * methods (`toString`, …) are renamed during validation; the errors have their real names.
+ * Validates plain data and returns the errors, empty if it is valid. Members with the name of one that every object has
+ * (`toString`, …) are renamed during validation, since ajv takes them for members that the schema knows
+ * (`unevaluatedProperties`); the errors have their real names.
  */
 export function errorsOf(validate: ValidateFunction, data: unknown): ErrorObject[] {
-  const renamed = hasCalled(data);
+  const renamed = hasInherited(data);
   if (validate(renamed ? rename(data) : data)) return [];
   const errors = validate.errors ?? [];
   if (!renamed) return errors;
@@ -29,7 +30,7 @@ export function errorsOf(validate: ValidateFunction, data: unknown): ErrorObject
  * sandboxes never need it.
  */
 export function readValidator(name: string, options: Options = {}): (data: unknown) => ErrorObject[] {
-  findTwinsByText();
+  mendComparisons();
   const url = new URL(`../../../content/schemas/${name}.json`, import.meta.url);
   const schema = JSON.parse(readFileSync(url, 'utf8')) as object;
   const all = { allErrors: true, strict: false, meta: false, validateSchema: false, ...options };
@@ -37,10 +38,10 @@ export function readValidator(name: string, options: Options = {}): (data: unkno
   return (data) => errorsOf((validate ??= new Ajv2020(all).compile(schema)), data);
 }
 
-function hasCalled(value: unknown): boolean {
+function hasInherited(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  if (Array.isArray(value)) return value.some(hasCalled);
-  for (const key in value) if (called.has(key) || hasCalled((value as Record<string, unknown>)[key])) return true;
+  if (Array.isArray(value)) return value.some(hasInherited);
+  for (const key in value) if (isNameOfJavaScript(key) || hasInherited((value as JsonObject)[key])) return true;
   return false;
 }
 
@@ -48,7 +49,7 @@ function rename(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(rename);
   if (!isObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, child]) => [called.has(key) ? key + mark : key, rename(child)]),
+    Object.entries(value).map(([key, child]) => [isNameOfJavaScript(key) ? key + mark : key, rename(child)]),
   );
 }
 
@@ -72,19 +73,52 @@ export function appendErrors(generated: string): string {
 }
 
 /**
- * Replaces ajv's `uniqueItems`, which compares all pairs and takes minutes for an enum of 200,000
- * values, by a check in linear time. Call it before creating an instance: each instance copies the
- * definition, those in libraries too.
+ * Replaces how ajv compares values. It calls methods of users' objects, so that one with a member `valueOf` throws and
+ * one with `constructor` differs from its copy; and its `uniqueItems` compares all pairs, which takes minutes for an
+ * enum of 200,000 values. Call it before creating an instance: each instance copies the definitions, those in
+ * libraries too.
  */
-export function findTwinsByText(): void {
+export function mendComparisons(): void {
+  mend(constant, checkConstant);
+  mend(enumeration, checkEnumeration);
+  mend(uniqueItems, checkUnique);
+}
+
+function mend(keyword: object, code: CodeKeywordDefinition['code']): void {
   // Vitest resolves the default export of a CommonJS module one step further than Node.
-  const { default: definition = uniqueItems as unknown as CodeKeywordDefinition }: { default?: CodeKeywordDefinition } =
-    uniqueItems;
+  const { default: definition = keyword as CodeKeywordDefinition }: { default?: CodeKeywordDefinition } = keyword;
   definition.$data = false;
   definition.code = code;
 }
 
-function code(cxt: KeywordCxt): void {
+function checkConstant(cxt: KeywordCxt): void {
+  const isSame = cxt.gen.scopeValue('func', { ref: areEqual });
+  cxt.fail(_`!${isSame}(${cxt.data}, ${cxt.schemaCode})`);
+}
+
+function checkEnumeration(cxt: KeywordCxt): void {
+  const { gen, data, schemaCode } = cxt;
+  if ((cxt.schema as unknown[]).length === 0) throw new Error('enum must have non-empty array');
+  cxt.pass(_`${gen.scopeValue('func', { ref: isOneOf })}(${data}, ${schemaCode})`);
+}
+
+function isOneOf(value: unknown, allowed: readonly unknown[]): boolean {
+  return allowed.includes(value) || (isContainer(value) && allowed.some((one) => areEqual(value, one)));
+}
+
+/** Takes as long as the smaller of two values is large, also where the other one contains itself. */
+function areEqual(a: unknown, b: unknown): boolean {
+  if (!isContainer(a) || !isContainer(b) || Array.isArray(a) !== Array.isArray(b)) return a === b;
+  const keys = Object.keys(a);
+  const isSame = (key: string) => Object.hasOwn(b, key) && areEqual((a as JsonObject)[key], (b as JsonObject)[key]);
+  return keys.length === Object.keys(b).length && keys.every(isSame);
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function checkUnique(cxt: KeywordCxt): void {
   const { gen, data, schema, parentSchema } = cxt;
   if (schema !== true) return;
   const items: unknown = parentSchema['items'];
@@ -107,14 +141,22 @@ function findTwins(items: readonly unknown[]): Twins {
   let twins: Twins = null;
   for (let i = 0; i < items.length; i++) {
     const item = items[i];
-    const isContainer = typeof item === 'object' && item !== null;
-    const last = isContainer ? objects : scalars;
-    const key = isContainer ? JSON.stringify(item, sorted) : item;
+    const last = isContainer(item) ? objects : scalars;
+    const key = isContainer(item) ? textOf(item) : item;
     const j = last.get(key);
     if (j !== undefined) twins = { i, j };
     last.set(key, i);
   }
   return twins;
+}
+
+/** The same for equal objects. One that contains itself, or shares too many parts, has no text and equals none but itself. */
+function textOf(item: object): unknown {
+  try {
+    return JSON.stringify(item, sorted);
+  } catch {
+    return item;
+  }
 }
 
 /** For scalar items ajv searches from the end and reports the pair in reverse order. */

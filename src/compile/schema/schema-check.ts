@@ -7,7 +7,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import draft07 from 'ajv/dist/refs/json-schema-draft-07.json' with { type: 'json' };
 import draft06 from 'ajv/dist/refs/json-schema-draft-06.json' with { type: 'json' };
 import { messageThrown } from '../../model/errors.ts';
-import { appendErrors, findTwinsByText, errorsOf } from './ajv.ts';
+import { appendErrors, mendComparisons, errorsOf } from './ajv.ts';
 import { dialects, type Dialect, type DialectName } from './schema-dialect.ts';
 import type { Problem } from '../../model/problem.ts';
 import { maxFindings, problemAt } from '../kind.ts';
@@ -17,7 +17,7 @@ import { explainErrors } from './schema-findings.ts';
 import type { Linked, Link } from './schema-link.ts';
 import { chainProblem, longestChain } from '../reference-chains.ts';
 
-findTwinsByText();
+mendComparisons();
 
 /**
  * Checks the specification only: no strict mode and no formats, which are annotations. Patterns are

@@ -189,12 +189,15 @@ describe('validity', () => {
     );
   });
 
-  it('survives members that are named like methods', async () => {
+  it('finds members that are named like methods', async () => {
     const { lines } = await run({
       'a.yaml': `${head}paths:\n  /a:\n    hasOwnProperty: 1\n    toString: 2\n    get: {constructor: {}}\n`,
     });
-    expect(lines.length).toBeGreaterThan(0);
-    expect(lines.every((line) => /^a\.yaml:\d+:\d+ error (?:schema|struct): /.test(line))).toBe(true);
+    expect(lines).toEqual([
+      'a.yaml:8:5 error schema: The member "hasOwnProperty" is not expected here.',
+      'a.yaml:9:5 error schema: The member "toString" is not expected here.',
+      'a.yaml:10:11 error schema: The member "constructor" is not expected here.',
+    ]);
   });
 });
 

@@ -6,8 +6,11 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import ajv04 from 'ajv-draft-04';
 import addFormats from 'ajv-formats';
 import { parsePointer } from '../../../model/pointer.ts';
+import { mendComparisons } from '../../schema/ajv.ts';
 import { type Budget, compileRegex } from './pattern.ts';
 import type { Failure, Tools } from './core-function.ts';
+
+mendComparisons();
 
 const dialects: Readonly<Record<string, typeof Ajv>> = {
   draft4: ajv04.default as unknown as typeof Ajv,

@@ -34,6 +34,26 @@ test('a schema that refers to a file is accepted with a warning, and checks noth
   expect(await lint(rule('$.info', then('{type: string}')))).toHaveLength(1);
 });
 
+test.each<[schema: string, value: unknown, found: number]>([
+  ['{const: {a: 1}}', { valueOf: 1 }, 1],
+  ['{const: {a: 1, toString: b}}', { toString: 'b', a: 1 }, 0],
+  ['{enum: [{a: 1}, {constructor: {a: [1]}}]}', { constructor: { a: [1] } }, 0],
+  ['{enum: [{a: 1}, {constructor: {a: [1]}}]}', { constructor: { a: [2] } }, 1],
+  ['{uniqueItems: true}', [{ valueOf: 1 }, { valueOf: 1 }], 1],
+])('a schema compares values whose members are named like methods: %s', async (schema, value, found) => {
+  const ruleset = rule('$.x-a', `{function: schema, functionOptions: {schema: ${schema}}}`);
+  expect(await lint(ruleset, { 'a.json': { ...document, 'x-a': value } })).toHaveLength(found);
+});
+
+test('a schema compares items that refer to themselves', async () => {
+  const ruleset = rule('$.x-a', '{function: schema, functionOptions: {schema: {uniqueItems: true}}}');
+  const [a, b] = ['a', 'b'].map((name) => ({ name, next: { $ref: `#/x-b/${name}` } }));
+  const [toA, toB] = [{ $ref: '#/x-b/a' }, { $ref: '#/x-b/b' }];
+  const found = (items: unknown[]) => lint(ruleset, { 'a.json': { ...document, 'x-b': { a, b }, 'x-a': items } });
+  expect(await found([toA, toB])).toEqual([]);
+  expect(await found([toA, toB, toA])).toHaveLength(1);
+});
+
 describe('core functions', () => {
   test.each<[path: string, then: string, found: string[]]>([
     ['$.info', '{field: contact.name, function: truthy}', ['3:3 "contact.name" property must be truthy']],
