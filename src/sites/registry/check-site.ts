@@ -92,7 +92,8 @@ export function checkSite(checked: Checked): Problem[] {
   return [...inPages(checked), ...inSettings(checked), ...inTheme(checked), ...inRedirects(checked)];
 }
 
-function warn(rule: string, file: string, message: string, line = 1): Problem {
+/** A warning. `test/docs.test.ts` knows rules by this name. */
+function note(rule: string, file: string, message: string, line = 1): Problem {
   return { ...problemAtFile(rule, file, message, 'warning'), line };
 }
 
@@ -108,14 +109,13 @@ function* inPages(checked: Checked): Generator<Problem> {
   for (const [path, { facts }] of Object.entries(pages)) {
     const route = routeOf(path);
     if (hasPath(checked, route) || ownFiles.includes(route))
-      yield warn('site-page-hidden', path, `Nobody sees this page, because ${route} is another file. Rename the page.`);
+      yield note('site-page-hidden', path, `Nobody sees this page, because ${route} is another file. Rename the page.`);
     for (const { to, anchor, written, isImage, line } of facts.links) {
       const isMoved = to !== null && !hasPath(checked, to) && isPagePath(to);
       const goal = isMoved ? followRedirects(settings.redirects, to) : to;
-      if (goal === null || !hasPath(checked, goal)) {
-        const rule = isImage ? 'site-image-missing' : 'site-link-broken';
-        yield warn(rule, path, `${written} leads to nothing in this site.`, line);
-      }
+      const broken = `${written} leads to nothing in this site.`;
+      if (goal === null || !hasPath(checked, goal))
+        yield note(isImage ? 'site-image-missing' : 'site-link-broken', path, broken, line);
       // Anchors of an embedded reference are known only when it is shown.
       else if (
         anchor !== '' &&
@@ -124,13 +124,13 @@ function* inPages(checked: Checked): Generator<Problem> {
         pages[goal]!.facts.embeds.length === 0 &&
         !/^fn(?:ref)?\d/.test(anchor)
       )
-        yield warn('site-anchor-missing', path, `${written} leads to a heading that ${goal} does not have.`, line);
+        yield note('site-anchor-missing', path, `${written} leads to a heading that ${goal} does not have.`, line);
     }
     for (const { coordinate, operation, line } of facts.embeds) {
       const cannot = `${coordinate} cannot be embedded: it does not exist, has no such version, or you may not read it.`;
-      if (!Object.hasOwn(embeds, coordinate)) yield warn('site-reference-missing', path, cannot, line);
+      if (!Object.hasOwn(embeds, coordinate)) yield note('site-reference-missing', path, cannot, line);
       else if (operation !== null && absent.has(`${coordinate} ${operation}`))
-        yield warn('site-operation-missing', path, `${coordinate} has no operation ${operation}.`, line);
+        yield note('site-operation-missing', path, `${coordinate} has no operation ${operation}.`, line);
     }
   }
 }
@@ -138,24 +138,24 @@ function* inPages(checked: Checked): Generator<Problem> {
 function* inSettings({ settings, pages }: Checked): Generator<Problem> {
   for (const page of pagesIn(settings.navigation ?? []))
     if (!Object.hasOwn(pages, page))
-      yield warn('site-page-missing', settingsFile, `navigation names ${page}, which the site does not have.`);
+      yield note('site-page-missing', settingsFile, `navigation names ${page}, which the site does not have.`);
   for (const { folder } of settings.versions)
     if (folder !== undefined && !Object.keys(pages).some((page) => page.startsWith(folder)))
-      yield warn('site-version-missing', settingsFile, `versions names ${folder}, which has no pages.`);
+      yield note('site-version-missing', settingsFile, `versions names ${folder}, which has no pages.`);
 }
 
 function* inTheme({ settings: { theme }, files }: Checked): Generator<Problem> {
   for (const { name, contrast } of faintIn(theme)) {
     const ground = name === 'accent' ? 'light' : 'dark';
     const message = `theme.${name} is hard to read on ${ground} pages: its contrast is ${contrast}, and links need 4.5.`;
-    yield warn('site-theme-faint', settingsFile, message);
+    yield note('site-theme-faint', settingsFile, message);
   }
   for (const name of themeFiles) {
     const path = theme[name];
     if (path === undefined) continue;
     const size = own(files, path)?.size;
     if (size === undefined)
-      yield warn('site-theme-missing', settingsFile, `theme.${name} names ${path}, which the site does not have.`);
+      yield note('site-theme-missing', settingsFile, `theme.${name} names ${path}, which the site does not have.`);
     else if (size > themeFileBytes) {
       const message = `The file has ${size} bytes. Every page loads it, so the limit is ${themeFileBytes}.`;
       yield problemAtFile('site-theme-too-large', path, message);
@@ -170,9 +170,9 @@ function* inRedirects(checked: Checked): Generator<Problem> {
     const start = `The redirect from ${from}`;
     if (goal === null) yield problemAtFile('site-redirect-loop', settingsFile, `${start} leads back to itself.`);
     else if (!hasPath(checked, goal))
-      yield warn('site-redirect-missing', settingsFile, `${start} leads to ${to}, which the site does not have.`);
+      yield note('site-redirect-missing', settingsFile, `${start} leads to ${to}, which the site does not have.`);
     else if (Object.hasOwn(checked.pages, pageOf(from)))
-      yield warn('site-redirect-hidden', settingsFile, `${start} has no effect: the site has that page.`);
+      yield note('site-redirect-hidden', settingsFile, `${start} has no effect: the site has that page.`);
   }
 }
 
