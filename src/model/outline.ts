@@ -47,7 +47,7 @@ export interface Outline {
   rules: OutlineRule[];
   /** URLs of an API's servers, and where they let tokens be fetched. */
   servers: string[];
-  /** Whether a list was cut at its limit of 20,000 items. */
+  /** Whether a list was cut at its limit of 20,000 items, or names of parameters and tags were left out. */
   truncated: boolean;
 }
 

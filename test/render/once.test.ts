@@ -1,11 +1,12 @@
-import { expect, test } from 'vitest';
+import MarkdownIt from 'markdown-it';
+import { expect, test, vi } from 'vitest';
 import { createDescriptions } from '../../src/render/description.ts';
 import { createOnce } from '../../src/render/json-value.ts';
 import { namedSchemaHtml } from '../../src/render/schema/named-schema.ts';
 import { operationsOf } from '../../src/render/openapi/list-operations.ts';
 import { operationHtml } from '../../src/render/openapi/operation-html.ts';
 import type { Page } from '../../src/render/page.ts';
-import { renderDocument } from '../../src/render/render.ts';
+import { outlineDocument, renderDocument } from '../../src/render/render.ts';
 import { exampleText } from '../../src/render/schema/example.ts';
 import { resolveSchema, createSchemas } from '../../src/render/schema/schemas.ts';
 import { viewSchema } from '../../src/render/schema/schema-view.ts';
@@ -136,6 +137,30 @@ test.each(['the document', 'a path item'])('the servers of %s, which operations 
   costs({ openapi: '3.1.0', paths, 'x-item': item, ...(!isInItem && { servers }) });
   expect(reads).toBeGreaterThan(300);
   expect(reads).toBeLessThan(2000);
+});
+
+test('what an operation does is read once for each length, however many paths refer to it', () => {
+  const parse = vi.spyOn(MarkdownIt.prototype, 'parse');
+  const item = { summary: 'Of *many*', get: { description: 'Gives *one*. And more.', responses: {} }, put: {} };
+  const paths = Object.fromEntries(list(50).map((n) => [`/p${n}`, { $ref: '#/x-item' }]));
+  const json = Buffer.from(JSON.stringify({ openapi: '3.1.0', paths, 'x-item': item }));
+  const { html } = renderDocument({ kind: 'openapi', json })!;
+  expect(outlineDocument({ kind: 'openapi', json })!.operations[1]!.summary).toBe('Of many');
+  expect(html).toContain('>Gives one</a>');
+  expect(parse.mock.calls.length).toBeLessThan(30);
+  parse.mockRestore();
+});
+
+test('names of parameters and tags that operations share make no outline that is longer than 20 million characters', () => {
+  const long = list(100).map((n) => `${n} ${'x'.repeat(300)}`);
+  const item = { get: { tags: [...long, ...long], parameters: long.map((name) => ({ name, in: 'query' })) } };
+  const paths = Object.fromEntries(list(5000).map((n) => [`/p${n}`, { $ref: '#/x-item' }]));
+  const json = Buffer.from(JSON.stringify({ openapi: '3.1.0', paths, 'x-item': item }));
+  const outline = outlineDocument({ kind: 'openapi', json })!;
+  expect(outline.operations[0]!.tags).toHaveLength(100);
+  expect(outline.operations).toHaveLength(5000);
+  expect(outline.truncated).toBe(true);
+  expect(JSON.stringify(outline).length).toBeLessThan(20_000_000);
 });
 
 test('a schema under its name is read once', () => {

@@ -20,10 +20,15 @@ export interface ApiOperation {
  * What an operation does, without markup: its summary, or else the first sentence of its description. Empty without words.
  */
 export function summaryOf({ item, value }: Pick<ApiOperation, 'item' | 'value'>, length: number): string {
-  return (
-    firstParagraph(textOf(value['summary']).trim(), length) ||
-    firstSentence(textOf(value['description']), length) ||
-    firstParagraph(textOf(item['summary']).trim(), length)
+  const ofItem = textOf(item['summary']).trim().slice(0, 1500);
+  // Many paths may refer to one operation.
+  return once(
+    value,
+    `summary ${length} ${ofItem}`,
+    () =>
+      firstParagraph(textOf(value['summary']).trim(), length) ||
+      firstSentence(textOf(value['description']), length) ||
+      firstParagraph(ofItem, length),
   );
 }
 
@@ -49,9 +54,15 @@ export function itemsOf(document: JsonObject, map: unknown, isWebhook: boolean, 
       if (isObject(value) && operations.length < limit) operations.push({ method, path, isWebhook, item, value });
     };
     for (const [key, value] of entriesOf(item)) if (methods.has(key)) add(key.toUpperCase(), value);
-    for (const [method, value] of entriesOf(item['additionalOperations']).slice(0, limit)) add(method, value);
+    for (const [method, value] of additionalIn(item['additionalOperations'])) add(method, value);
   }
   return operations;
+}
+
+/** Other methods of a path item (OpenAPI 3.2), of which many paths may have the same. */
+function additionalIn(map: unknown): readonly [string, unknown][] {
+  if (!isObject(map)) return [];
+  return once(map, 'additional', () => entriesOf(map).filter(([, value]) => isObject(value)));
 }
 
 /** A path item combined with the one that it refers to. Its own members win. */

@@ -1,20 +1,26 @@
 import type { Digest } from '../../model/digest.ts';
 import { type JsonObject, isObject } from '../../model/json.ts';
 import type { Outline, OutlineOperation } from '../../model/outline.ts';
-import { createOnce, dereference, digestOfValue, entriesOf, listOf, objectOf, once, textOf } from '../json-value.ts';
+import { dereference, digestOfValue, entriesOf, listOf, objectOf, once, textOf } from '../json-value.ts';
 import { firstParagraph, shorten } from '../markdown.ts';
 import { empty, listLimit, longest, namedSchema } from '../outline.ts';
 import { operationsOf, summaryOf, type ApiOperation } from './list-operations.ts';
 
-const maxParameters = 100;
+/** Most names of parameters, and of tags, that an outline has of one operation. */
+const maxNames = 100;
+/** Characters of such names in all: thousands of paths may refer to one operation. */
+const longestNames = 10_000_000;
 
 /** The outline of an API. */
 export function outlineApi(document: JsonObject): Outline {
   const info = objectOf(document['info']);
   const { operations, isCut } = operationsOf(document);
-  const digests = createOnce();
-  // Many operations may refer to the same value.
-  const digest = (value: object) => digests(value, 'digest', () => digestOfValue(value));
+  let left = longestNames;
+  const outlines = operations.map((operation): OutlineOperation => {
+    const one = outlineOperation(document, operation);
+    for (const { length } of [...one.tags, ...one.parameters]) left -= length;
+    return left < 0 ? { ...one, tags: [], parameters: [] } : one;
+  });
   const named = schemasOf(document);
   const tags = listOf(document['tags']).filter(isObject);
   const servers = [...serversOf(document).map(({ url }) => url), ...tokenUrls(document)];
@@ -22,7 +28,7 @@ export function outlineApi(document: JsonObject): Outline {
     ...empty,
     title: shorten(textOf(info['title']), longest.title),
     description: firstParagraph(textOf(info['summary']) || textOf(info['description']), longest.description),
-    operations: operations.map((operation) => outlineOperation(document, operation, digest)),
+    operations: outlines,
     schemas: named.slice(0, listLimit).map(([name, schema]) => namedSchema(name, schema)),
     tags: tags
       .slice(0, listLimit)
@@ -31,7 +37,7 @@ export function outlineApi(document: JsonObject): Outline {
         description: firstParagraph(textOf(description), longest.summary),
       })),
     servers: servers.slice(0, listLimit).map((url) => shorten(url, longest.name)),
-    truncated: isCut || [named, tags, servers].some(({ length }) => length > listLimit),
+    truncated: isCut || left < 0 || [named, tags, servers].some(({ length }) => length > listLimit),
   };
 }
 
@@ -44,30 +50,37 @@ export function outlineNames({ method, path, isWebhook, value }: ApiOperation) {
   };
 }
 
-function outlineOperation(
-  document: JsonObject,
-  operation: ApiOperation,
-  digest: (value: object) => Digest,
-): OutlineOperation {
+function outlineOperation(document: JsonObject, operation: ApiOperation): OutlineOperation {
   const { item, value } = operation;
   const { parameters } = item;
+  const names = [...parameterNames(document, parameters), ...parameterNames(document, value['parameters'])];
   const sunset = textOf(value['x-sunset']);
   return {
     ...outlineNames(operation),
     summary: summaryOf(operation, longest.summary),
-    tags: listOf(value['tags']).map((tag) => shorten(textOf(tag), longest.title)),
-    parameters: parameterNames(document, [...listOf(parameters), ...listOf(value['parameters'])]),
+    tags: namesIn(value['tags'], (tag) => tag),
+    parameters: [...new Set(names.filter((name) => name !== ''))].slice(0, maxNames),
     deprecated: value['deprecated'] === true,
     ...(sunset !== '' && { sunset: shorten(sunset, longest.title) }),
     digest: Array.isArray(parameters) ? digestOfValue([digest(value), digest(parameters)]) : digest(value),
   };
 }
 
-function parameterNames(document: JsonObject, written: readonly unknown[]): string[] {
-  const names = written
-    .slice(0, maxParameters)
-    .map((parameter) => shorten(textOf(dereference(document, parameter)?.['name']), longest.title));
-  return [...new Set(names.filter((name) => name !== ''))];
+/** The digest of a value, which many operations may have. */
+function digest(value: object): Digest {
+  return once(value, 'digest', () => digestOfValue(value));
+}
+
+function parameterNames(document: JsonObject, written: unknown): string[] {
+  return namesIn(written, (parameter) => dereference(document, parameter)?.['name']);
+}
+
+/** The names in a list, which many operations may have. */
+function namesIn(written: unknown, nameOf: (one: unknown) => unknown): string[] {
+  if (!Array.isArray(written)) return [];
+  return once(written, 'names', () =>
+    written.slice(0, maxNames).map((one) => shorten(textOf(nameOf(one)), longest.title)),
+  );
 }
 
 /** The named schemas of an API. */

@@ -53,6 +53,7 @@ export function samplesHtml({ schemas }: Page, operation: ApiOperation, view: Op
 /** Samples that the author wrote (`x-codeSamples`, as other tools show them). */
 function writtenCode({ value }: ApiOperation): Html[] {
   return listOf(value['x-codeSamples'] ?? value['x-code-samples'])
+    .slice(0, 100)
     .map(objectOf)
     .filter(({ source }) => textOf(source) !== '')
     .slice(0, maxExamples)
