@@ -22,16 +22,20 @@ export interface CollectedCode {
   modules: Readonly<Record<string, string>>;
   problems: Problem[];
   /** The files of the ruleset with its functions named. Those that are modules are there as data. */
-  files: ReadonlyMap<string, ParsedFile | UnparsedFile>;
+  files: Files;
+}
+
+/** Collected files by path. */
+export type Files = ReadonlyMap<string, ParsedFile | UnparsedFile>;
+
+/** A document with all files that it references, itself included. One that is absent was rejected. */
+export interface CollectedDocument {
+  entry: ParsedFile;
+  files: Files;
 }
 
 /** The input of a kind's compiler. */
-export interface KindInput {
-  entry: ParsedFile;
-  /**
-   * All collected files by path, the entry included. A referenced file that is absent was rejected.
-   */
-  files: ReadonlyMap<string, ParsedFile | UnparsedFile>;
+export interface KindInput extends CollectedDocument {
   input: CompileInput;
   /** The code of a ruleset, where it may run. */
   code?: CollectedCode | null;

@@ -1,5 +1,5 @@
 import type { Problem } from '../model/problem.ts';
-import { isParsed, problemAt, type KindInput } from './kind.ts';
+import { isParsed, problemAt, type Files } from './kind.ts';
 import { resolveReference } from './reference.ts';
 import type { ParsedFile } from './text/parse.ts';
 import { eachNode, joinPointer, parsePointer, pointerOf } from '../model/pointer.ts';
@@ -24,7 +24,7 @@ export function chainProblem(file: ParsedFile, pointer: string, text: string): P
  * Returns a function that finds the next reference that a reference leads to or through, or null.
  * Results are cached.
  */
-export function createFollow(files: KindInput['files']): (reference: Reference) => Reference | null {
+export function createFollow(files: Files): (reference: Reference) => Reference | null {
   const targets = new Map<string, Reference | null>();
   return (reference) => {
     const key = keyOf(reference);
@@ -37,7 +37,7 @@ export function keyOf({ path, text }: Reference): string {
   return `${path} ${text}`;
 }
 
-function follow({ path, text }: Reference, files: KindInput['files']): Reference | null {
+function follow({ path, text }: Reference, files: Files): Reference | null {
   const target = resolveReference(path, text);
   const file = target.ok ? files.get(target.path) : undefined;
   if (!target.ok || !isParsed(file)) return null;
@@ -80,7 +80,7 @@ export function followChain(
  * `isLeftOut`: members that hold no references, by key and value.
  */
 export function findLongChain(
-  files: KindInput['files'],
+  files: Files,
   isLeftOut: (key: string, child: object) => boolean = () => false,
 ): Problem | null {
   const next = createFollow(files);

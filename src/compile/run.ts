@@ -11,7 +11,7 @@ import {
 import type { CompileGate, CompileInput, Artifact, Representation } from './compile.ts';
 import { isUrlPath, type ResourceType } from '../model/address.ts';
 import { imagePaths, maxImages } from '../model/image.ts';
-import { isParsed, type UnparsedFile, problemAt, type KindInput, type KindResult, type PathsOf } from './kind.ts';
+import { isParsed, problemAt, type KindResult, type PathsOf, type Files } from './kind.ts';
 import { documentKinds } from './kinds.ts';
 import type { ParsedFile } from './text/parse.ts';
 import { kinds, signsOfKinds, types, type Kind } from '../model/kinds.ts';
@@ -96,10 +96,7 @@ const written = /!\[[^\]\n]{0,500}\]\(\s*<?([^()\s<>]{1,1000})|<img\s[^<>]{0,100
  * The paths where the images may be that the descriptions of these files show, in order and without
  * those that are in `files`. Extra paths do no harm: only images are shown.
  */
-function shownImages(
-  files: ReadonlyMap<string, ParsedFile | UnparsedFile>,
-  isUsed: (path: string) => boolean,
-): string[] {
+function shownImages(files: Files, isUsed: (path: string) => boolean): string[] {
   const images = new Set<string>();
   for (const [path, file] of files) {
     if (!isUsed(path) || isUrlPath(path)) continue;
@@ -256,7 +253,7 @@ function artifactOf(result: KindResult, representations: Representation[]): Arti
   return { type: kinds[kind].type, kind, specification, title, description, summary, version, representations };
 }
 
-function kindToCompile(entry: ParsedFile, files: KindInput['files'], { type }: CompileInput): Kind | Problem {
+function kindToCompile(entry: ParsedFile, files: Files, { type }: CompileInput): Kind | Problem {
   const found = kindOf(entry.value);
   const unknown = (message: string) => problemAt(entry, '', 'kind-unknown', message);
   if (found !== null && (type === null || type === found.type)) return found.kind;

@@ -55,8 +55,8 @@ declare const WebAssembly: {
 
 /** The code of one ruleset, for one document. Nothing outlives it. */
 export interface Program {
-  /** Makes the default export of a module the function of this name. */
-  takeFunction(name: string, path: string): Outcome;
+  /** Makes the default export of a module a function, whose name is the path. */
+  takeFunction(path: string): Outcome;
   /** Reads a ruleset that is a module: `{ ruleset, functions }`. Its functions get the names `path#function`. */
   takeRuleset(path: string, taken: Iterable<string>): Outcome;
   /** Loads the Redocly plugins of a module: a list of what each has (`dataOf` in `content/interpreter/redocly/plugins.js`). */
@@ -281,7 +281,7 @@ export async function loadInterpreter(erase: Erase, steps = usualSteps): Promise
             return jobs === null ? ask('pluginsOf', text(path)) : { failure: jobs };
           });
         },
-        takeFunction: (name, path) => withModule(path, (module) => ask('take', text(name), module)),
+        takeFunction: (path) => withModule(path, (module) => ask('take', text(path), module)),
         takeRuleset: (path, taken) =>
           withModule(path, (module) => ask('ruleset', text(path), text(JSON.stringify([...taken])), module)),
         call: (name, input) =>

@@ -1,5 +1,5 @@
 import type { Problem } from '../../model/problem.ts';
-import { isParsed, maxFindings, problemAt, type KindInput } from '../kind.ts';
+import { isParsed, maxFindings, problemAt, type CollectedDocument } from '../kind.ts';
 import { holdsOf } from '../../model/openapi-shape.ts';
 import { judgeReference } from './openapi-references.ts';
 import { followPointer, joinPointer, pointerOf } from '../../model/pointer.ts';
@@ -11,11 +11,7 @@ import type { Tree } from './redocly.ts';
  * the first level. Changes the document in place. Unresolved references stay, with a warning,
  * because the content of an extension is up to its author.
  */
-export function bundleExtensions(
-  { entry, files }: Pick<KindInput, 'entry' | 'files'>,
-  tree: Tree,
-  document: unknown,
-): Problem[] {
+export function bundleExtensions({ entry, files }: CollectedDocument, tree: Tree, document: unknown): Problem[] {
   const problems: Problem[] = [];
   const done = new Set<object>();
   const open = new Set<object>();

@@ -2,7 +2,7 @@ import { isObject } from '../../model/json.ts';
 import { holdsOf } from '../../model/openapi-shape.ts';
 import { isUrlPath, parseDocumentUrl } from '../../model/address.ts';
 import type { Severity } from '../../model/problem.ts';
-import { isParsed, type KindInput } from '../kind.ts';
+import { isParsed, type Files } from '../kind.ts';
 import { createFollow, followChain, keyOf } from '../reference-chains.ts';
 import { eachNode, followPointer, parsePointer, pointerOf, type Way } from '../../model/pointer.ts';
 import type { ParsedFile } from '../text/parse.ts';
@@ -19,7 +19,7 @@ export interface Verdict {
 const resolves: Verdict = { rule: null, message: '' };
 
 /** Checks one reference as written: its form, its file, and its fragment. */
-export function judgeReference(from: string, reference: string, files: KindInput['files']): Verdict {
+export function judgeReference(from: string, reference: string, files: Files): Verdict {
   const refuse = (rule: string, says: string): Verdict => ({ rule, message: `${referenceSubject(reference)} ${says}` });
   const target = resolveReference(from, reference);
   if (!target.ok) return target;
@@ -111,7 +111,7 @@ export function severityOf(pointer: string, text: string): Severity | null {
 
 /** Finds the first cycle of references that never reaches a value. `pointer`: one of them. */
 export function findReferenceLoop(
-  files: KindInput['files'],
+  files: Files,
   from: Iterable<string>,
 ): { file: ParsedFile; pointer: string; text: string } | null {
   const next = createFollow(files);

@@ -9,7 +9,7 @@ import {
   Source,
   type Document,
 } from '@redocly/openapi-core';
-import { isParsed, type KindInput } from '../kind.ts';
+import { isParsed, type CollectedDocument } from '../kind.ts';
 import type { Way } from '../../model/pointer.ts';
 import { resolveReference } from '../reference.ts';
 import { setMember } from '../text/text.ts';
@@ -42,7 +42,7 @@ export function treePath(absoluteRef: string): string {
  * Serves the parsed files to redocly from memory, so that it reads, fetches and parses nothing: copies that it may
  * change. Rules read `value`.
  */
-export function createTree({ files }: Pick<KindInput, 'files'>, reads: 'value' | 'exact' = 'value') {
+export function createTree({ files }: Pick<CollectedDocument, 'files'>, reads: 'value' | 'exact' = 'value') {
   /** The origin of each node in these documents. Nodes that redocly created have none. */
   const origins = new Map<object, Origin>();
   const documents = new Map<string, Document>();

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../model/json.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { Program } from '../interpreter/interpreter.ts';
-import type { CollectedCode, KindInput } from '../kind.ts';
+import type { CollectedCode, CollectedDocument } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import type { FindRuleset } from './ruleset-files.ts';
 
@@ -48,5 +48,5 @@ export interface RulesetForm {
   passesOver(pointer: string, reference: string): string | null;
   check(file: RulesetFile): Promise<Problem[]>;
   /** Checks a document. `files` contains all that it references. */
-  lint(given: Pick<KindInput, 'entry' | 'files'>, used: UsedRuleset): Promise<Problem[]>;
+  lint(given: CollectedDocument, used: UsedRuleset): Promise<Problem[]>;
 }

@@ -4,7 +4,7 @@ import { closest, someOf } from '../../model/errors.ts';
 import { isObject } from '../../model/json.ts';
 import { listOf } from '../../render/json-value.ts';
 import { problemAtFile, type Problem } from '../../model/problem.ts';
-import { isParsed, problemAt, type KindInput } from '../kind.ts';
+import { isParsed, problemAt, type CollectedDocument, type Files } from '../kind.ts';
 import { passOverFitting } from '../openapi/quick-examples.ts';
 import { createTree, treePath } from '../openapi/redocly.ts';
 import type { ParsedFile } from '../text/parse.ts';
@@ -16,7 +16,7 @@ import { runPlugins, type PluginFinding } from './run-plugins.ts';
 
 /** Checks an OpenAPI document. Others get one `info` problem. */
 export async function lintWithRedocly(
-  { entry, files }: Pick<KindInput, 'entry' | 'files'>,
+  { entry, files }: CollectedDocument,
   { ruleset: written, name, find, programs }: UsedRuleset,
 ): Promise<Problem[]> {
   const { value } = entry;
@@ -57,7 +57,7 @@ export async function lintWithRedocly(
 
 type Finding = Awaited<ReturnType<typeof lintDocument>>[number] | PluginFinding;
 
-function toProblem(finding: Finding, files: KindInput['files'], entry: ParsedFile): Problem {
+function toProblem(finding: Finding, files: Files, entry: ParsedFile): Problem {
   const { ruleId, severity, reference, location } = finding;
   const [place] = location;
   // Only links by the author of the ruleset: of rules with a slash. Redocly's own rules link to its website.

@@ -6,7 +6,7 @@ import { functionsMember, modulesMember, pluginsMember } from '../compile.ts';
 import type { Failure, Outcome } from '../interpreter/failure.ts';
 import type { Interpreter, Program } from '../interpreter/interpreter.ts';
 import { importedPaths, isCode, toScript, type Modules } from '../interpreter/modules.ts';
-import { isParsed, problemAt, type CollectedCode, type UnparsedFile } from '../kind.ts';
+import { isParsed, problemAt, type CollectedCode, type UnparsedFile, type Files } from '../kind.ts';
 import { resolveReference } from '../reference.ts';
 import { unplaced, type ParsedFile } from '../text/parse.ts';
 import { decodeText } from '../text/text.ts';
@@ -23,7 +23,7 @@ const maxModules = 500;
  */
 export async function readCode(
   entry: string,
-  files: ReadonlyMap<string, ParsedFile | UnparsedFile>,
+  files: Files,
   interpreter: Interpreter,
   load: LoadFiles,
 ): Promise<CollectedCode> {
@@ -156,10 +156,10 @@ function pluginReferences(file: ParsedFile): PluginReference[] {
   });
 }
 
-/** Prepares a function by its reference, under this name. */
+/** Prepares a function, whose name is its reference. */
 export function takeFunction(program: Program, reference: string): Outcome {
   const at = reference.indexOf('#');
-  if (at < 0) return program.takeFunction(reference, reference);
+  if (at < 0) return program.takeFunction(reference);
   return program.takeRuleset(reference.slice(0, at), Object.keys(coreFunctions));
 }
 

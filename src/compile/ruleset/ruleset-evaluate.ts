@@ -3,7 +3,7 @@ import type { Problem } from '../../model/problem.ts';
 import { leftOutOf } from '../../render/ruleset.ts';
 import { modulesMember, type GivenRuleset } from '../compile.ts';
 import type { Interpreter, Program } from '../interpreter/interpreter.ts';
-import { problemAt, type KindInput } from '../kind.ts';
+import { problemAt, type CollectedDocument } from '../kind.ts';
 import { formOf, forms } from './forms.ts';
 import { modulesOf } from './ruleset-code.ts';
 
@@ -12,7 +12,7 @@ import { modulesOf } from './ruleset-code.ts';
  * references. `date`: the time that functions of the ruleset see, in milliseconds since 1970.
  */
 export async function lintWithRuleset(
-  given: Pick<KindInput, 'entry' | 'files'>,
+  given: CollectedDocument,
   { json, name, extended = {} }: Omit<GivenRuleset, 'digest'>,
   interpreter: Interpreter | null = null,
   date = 0,

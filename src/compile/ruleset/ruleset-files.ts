@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { isUrlPath, parseCoordinate, parseDocumentUrl } from '../../model/address.ts';
 import { listOf, objectOf } from '../../render/json-value.ts';
-import { isParsed, type KindInput } from '../kind.ts';
+import { isParsed, type Files } from '../kind.ts';
 import { resolveReference } from '../reference.ts';
 import type { ParsedFile } from '../text/parse.ts';
 
@@ -74,7 +74,7 @@ const fileMember = 'x-stele-file';
  * Puts the files that a ruleset extends in the place of their names. A file that leads back to
  * itself, or is missing, stays a name, and so is an error.
  */
-export function inlineFiles(entry: ParsedFile, files: KindInput['files']): Inlined {
+export function inlineFiles(entry: ParsedFile, files: Files): Inlined {
   const used = new Set<ParsedFile>();
 
   function inline(from: ParsedFile, value: Ruleset, within: readonly string[], form: 'value' | 'exact'): Ruleset {

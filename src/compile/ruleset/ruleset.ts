@@ -9,7 +9,7 @@ import {
   type CollectedCode,
   type CompileKind,
   type DocumentKind,
-  type KindInput,
+  type Files,
 } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { eachNode, joinPointer, parsePointer, pointerOf } from '../../model/pointer.ts';
@@ -122,7 +122,7 @@ interface Read {
 
 type Code = CollectedCode | null;
 
-async function readRuleset(entry: ParsedFile, files: KindInput['files'], code: Code): Promise<Read> {
+async function readRuleset(entry: ParsedFile, files: Files, code: Code): Promise<Read> {
   const { value } = entry;
   const inlined = isObject(value) ? inlineFiles(entry, files) : null;
   const kind = formOf(value, entry.path, inlined?.findFor(entry));
@@ -143,7 +143,7 @@ async function readRuleset(entry: ParsedFile, files: KindInput['files'], code: C
 }
 
 /** Reads a partial ruleset: without what has an error, in its own files too, and without what others say of that. */
-async function readPartially(entry: ParsedFile, files: KindInput['files'], code: Code): Promise<Read> {
+async function readPartially(entry: ParsedFile, files: Files, code: Code): Promise<Read> {
   const left = new Map(files).set(entry.path, entry);
   const names = new Set<string>();
   const problems: Problem[] = [];

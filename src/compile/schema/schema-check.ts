@@ -48,7 +48,7 @@ function readPattern(pattern: string): RegExp {
  */
 const officialDraft07 = { ...draft07, properties: { ...draft07.properties, enum: { type: 'array', items: true } } };
 
-function createAjv({ name, refStandsAlone }: Dialect, extra: Options = {}): Ajv {
+function createAjv({ name, refStandsAlone }: Dialect, extra: Options): Ajv {
   const all = { ...options, ...extra, ...(refStandsAlone ? { ignoreKeywordsWithRef: true } : {}) };
   if (name === 'draft-04') return new ajv04.default(all);
   if (name === '2019-09') return new Ajv2019(all);

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../../model/json.ts';
-import { isParsed, type KindInput } from '../../kind.ts';
+import { isParsed, type CollectedDocument } from '../../kind.ts';
 import { resolveReference } from '../../reference.ts';
 import type { ParsedFile } from '../../text/parse.ts';
 import { joinPointer, parsePointer } from '../../../model/pointer.ts';
@@ -49,7 +49,7 @@ export function plainGraph(entry: ParsedFile, links: Graph): Graph {
  * The document with the references that resolve within the collected files. No copy is made, so that cycles and
  * shared parts cost nothing.
  */
-export function linkedGraph({ entry, files }: Pick<KindInput, 'entry' | 'files'>) {
+export function linkedGraph({ entry, files }: CollectedDocument) {
   const links = new Map<object, Node>();
   const targets = new Map<object, Place>();
   const seen = new Set<ParsedFile>();

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../../model/json.ts';
 import type { Problem, Severity } from '../../../model/problem.ts';
 import { objectOf, textOf } from '../../../render/json-value.ts';
-import { maxFindings, problemAt, type KindInput } from '../../kind.ts';
+import { maxFindings, problemAt, type KindInput, type CollectedDocument } from '../../kind.ts';
 import { sayCode, clearRule, sayRule, sayRuleSometimes } from '../rule-at-work.ts';
 import { createBudget, TooMuchWork, type Budget } from './pattern.ts';
 import { type Check, type Failure, type Tools, formatsOf, type Formats } from './core-function.ts';
@@ -38,7 +38,7 @@ const severities: Readonly<Record<Level, Severity>> = { 0: 'error', 1: 'warning'
  * the most work, if not the usual limit.
  */
 export function lintWithSpectral(
-  { entry, files }: Pick<KindInput, 'entry' | 'files'>,
+  { entry, files }: CollectedDocument,
   {
     ruleset,
     name,
