@@ -308,6 +308,23 @@ const openapiFamilies: Record<string, (version: Oas) => object> = {
   'parameters-unlike': (version) =>
     api(version, {}, { paths: { '/a': get({ parameters: times(10_000, () => ({ name: 'a', in: 'qery' })) }) } }),
   tags: (version) => api(version, {}, { tags: times(50_000, (n) => ({ name: `t${n}` })) }),
+  'operation-shared': (version) => {
+    const paths = members(
+      20_000,
+      (n) => `/p${n}`,
+      () => ({ $ref: '#/x-item' }),
+    );
+    const operation = { tags: times(20_000, () => 'a'), description: 'A *word*. '.repeat(1000) };
+    return api(version, {}, { paths, 'x-item': get({ ...operation, 'x-codeSamples': times(20_000, () => ({})) }) });
+  },
+  'servers-and-operations': (version) => {
+    const paths = members(
+      20_000,
+      (n) => `/p${n}`,
+      () => get({}),
+    );
+    return api(version, {}, { servers: times(30_000, () => ({ url: '/' })), paths });
+  },
   'operation-tags': (version) => api(version, {}, { paths: { '/a': get({ tags: times(200_000, (n) => `t${n}`) }) } }),
   'security-list': (version) => api(version, {}, { security: times(100_000, (n) => ({ [`s${n}`]: [] })) }),
   'media-types': (version) =>
