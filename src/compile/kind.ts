@@ -103,6 +103,11 @@ export function repeated<T>(items: Iterable<T>, keyOf: (item: T) => unknown): T[
  */
 export const maxFindings = 10_000;
 
+/** Whether something called itself too deeply. */
+export function isStackFull(error: unknown): boolean {
+  return error instanceof RangeError && error.message.includes('call stack');
+}
+
 /** Whether a file was collected, and parsed as JSON or YAML. */
 export function isParsed(file: ParsedFile | UnparsedFile | undefined): file is ParsedFile {
   return file !== undefined && 'value' in file;

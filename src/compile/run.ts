@@ -11,7 +11,7 @@ import {
 import type { CompileGate, CompileInput, Artifact, Representation } from './compile.ts';
 import { isUrlPath, type ResourceType } from '../model/address.ts';
 import { imagePaths, maxImages } from '../model/image.ts';
-import { isParsed, problemAt, type KindResult, type PathsOf, type Files } from './kind.ts';
+import { isParsed, isStackFull, problemAt, type KindResult, type PathsOf, type Files } from './kind.ts';
 import { documentKinds } from './kinds.ts';
 import type { ParsedFile } from './text/parse.ts';
 import { kinds, signsOfKinds, types, type Kind } from '../model/kinds.ts';
@@ -136,7 +136,7 @@ export async function runCompile(
       return refused([problemAtFile('limit-references', input.entry, message)]);
     }
     // Libraries follow references recursively, so thousands of nested schemas overflow the stack.
-    if (!(error instanceof RangeError) || !error.message.includes('call stack')) throw error;
+    if (!isStackFull(error)) throw error;
     const message = 'References are nested too deeply: through thousands of schemas. Flatten the chain of references.';
     return refused([problemAtFile('limit-depth', input.entry, message)]);
   }

@@ -10,7 +10,7 @@ import { messageThrown } from '../../model/errors.ts';
 import { appendErrors, mendComparisons, errorsOf } from './ajv.ts';
 import { dialects, type Dialect, type DialectName } from './schema-dialect.ts';
 import type { Problem } from '../../model/problem.ts';
-import { maxFindings, problemAt } from '../kind.ts';
+import { isStackFull, maxFindings, problemAt } from '../kind.ts';
 import { adviseQuotes, type ParsedFile } from '../text/parse.ts';
 import { followPointer, joinPointer, outwards } from '../../model/pointer.ts';
 import { explainErrors } from './schema-findings.ts';
@@ -110,8 +110,7 @@ export function checkCompiles(dialect: Dialect, schema: unknown): { message: str
     return null;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    if (error instanceof RangeError && error.message.includes('call stack'))
-      return { message: 'too many schemas reference one another in a row', limit: true };
+    if (isStackFull(error)) return { message: 'too many schemas reference one another in a row', limit: true };
     const limit =
       error instanceof Ajv.MissingRefError ||
       /only supports hash fragment|^schema with key or id .* already exists/.test(error.message);

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../../model/json.ts';
 import type { Problem, Severity } from '../../../model/problem.ts';
 import { objectOf, textOf } from '../../../render/json-value.ts';
-import { maxFindings, problemAt, type KindInput, type CollectedDocument } from '../../kind.ts';
+import { isStackFull, maxFindings, problemAt, type KindInput, type CollectedDocument } from '../../kind.ts';
 import { sayCode, clearRule, sayRule, sayRuleSometimes } from '../rule-at-work.ts';
 import { createBudget, TooMuchWork, type Budget } from './pattern.ts';
 import { type Check, type Failure, type Tools, formatsOf, type Formats } from './core-function.ts';
@@ -84,8 +84,7 @@ export function lintWithSpectral(
     for (const kind of ['resolved', 'unresolved'] as const) matchers[kind].run(graphs[kind], graphs[kind].root, budget);
   } catch (error) {
     if (!(error instanceof TooMuchWork)) throw error;
-    const why = 'it takes too much work on this document. Make its "given" more specific, or its patterns simpler';
-    return [failedRule(entry, name, error.rule, why)];
+    return [failedRule(entry, name, error.rule, error.message || tooMuchWork)];
   }
   if (batches.length > 0) {
     const document = { path: entry.path, formats, resolved: linked, written: graphs.unresolved };
@@ -100,6 +99,9 @@ export function lintWithSpectral(
   }
   return [...problems, ...cutFindings(entry, name, counts)];
 }
+
+const tooMuchWork = 'it takes too much work on this document. Make its "given" more specific, or its patterns simpler';
+const inCircles = 'its schema follows references of this document that lead back';
 
 /** A fault of a function is one of its ruleset, and not of the document. */
 function failedFunction(
@@ -176,8 +178,9 @@ function addRule(matcher: Matcher, run: RuleRun, tools: Tools): void {
     try {
       take(node);
     } catch (error) {
-      if (error instanceof TooMuchWork) error.rule = rule.name;
-      throw error;
+      const fault = isStackFull(error) ? new TooMuchWork(inCircles) : error;
+      if (fault instanceof TooMuchWork) fault.rule = rule.name;
+      throw fault;
     }
   };
   for (const expression of [given].flat().filter((one) => typeof one === 'string'))

@@ -54,6 +54,14 @@ test('a schema compares items that refer to themselves', async () => {
   expect(await found([toA, toB, toA])).toHaveLength(1);
 });
 
+test('a schema that goes round in a document for ever is a fault of its rule', async () => {
+  const next = '{properties: {next: {$ref: "#"}}}';
+  const ruleset = rule('$.x-a', `{function: schema, functionOptions: {schema: ${next}}}`);
+  expect(await lint(ruleset, { 'a.json': { ...document, 'x-a': { next: { $ref: '#/x-a' } } } })).toEqual([
+    'a.json:1:1 error ruleset-failed: The rule "r" of the ruleset @acme/rulesets/r cannot be applied: its schema follows references of this document that lead back.',
+  ]);
+});
+
 describe('core functions', () => {
   test.each<[path: string, then: string, found: string[]]>([
     ['$.info', '{field: contact.name, function: truthy}', ['3:3 "contact.name" property must be truthy']],
