@@ -115,6 +115,7 @@ const usual: readonly (readonly [member: RegExp, why: string, isIt?: (document: 
   [/^(?:type "string"|required true)/, 'What stands in a path is a text, and is always sent.', isInPath],
   [/^\$ref /, 'It says no more than what stands beside it.', isBeside],
   [/^(?:schema|\$ref) /, 'It refers to what allows everything.', (document, keys) => Object.keys(follow(document, nodeAt(document, keys.at(-1) === '$ref' ? keys.slice(0, -1) : keys)) as Json).length === 0],
+  [/^parameters \{\}$/, 'It says nothing.'],
   [/^\w+ \{\}$/, 'There are no components of this kind.', (_, keys) => keys.length === 2 && keys[0] === 'components'],
   [/^enum \[(?:true,false|false,true)\]$/, 'There are no other booleans.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['type'] === 'boolean'],
   [/^security \[|^\d+ \{/, 'Every operation has its own.', (document, keys) => keys[0] === 'security' && Object.values(document['paths'] as Json).flatMap((item) => operationsOf(item as Json)).every((one) => one['security'] !== undefined)],
@@ -479,12 +480,18 @@ function holds(isIt: ((document: Json, keys: string[]) => boolean) | undefined, 
   }
 } // prettier-ignore
 
-/** All members, with their pointers. */
-function membersOf(value: unknown, pointer = ''): [string, unknown][] {
+const known = new WeakMap<object, [string, unknown][]>();
+
+/** All members of a document, with their pointers. Rows ask for each leaf. */
+function membersOf(document: Json): [string, unknown][] {
+  return known.getOrInsertComputed(document, () => membersBelow(document, ''));
+}
+
+function membersBelow(value: unknown, pointer: string): [string, unknown][] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, member]): [string, unknown][] => {
     const at = `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-    return [[at, member], ...membersOf(member, at)];
+    return [[at, member], ...membersBelow(member, at)];
   });
 }
 

@@ -1,3 +1,4 @@
+import { listChoices } from '../model/states.ts';
 import { isSlug, parseCoordinate } from '../model/address.ts';
 import { highestPlaceholder, isPathGlob, pathGlobProblem, starsIn } from '../model/glob.ts';
 import { parseJson } from '../model/json.ts';
@@ -226,7 +227,7 @@ function explain(
   }
   if ('missingProperty' in params) return problem(`${name} is missing the key "${String(params['missingProperty'])}".`);
   const allowed: unknown = params['allowedValues'];
-  if (Array.isArray(allowed)) return problem(`${name} must be ${orList(allowed)}.`);
+  if (Array.isArray(allowed)) return problem(`${name} must be ${listChoices(allowed)}.`);
   if (keyword === 'pattern' && parentObject?.description !== undefined)
     return problem(`${name} has an invalid value. ${parentObject.description}`);
   return problem(`${name} ${(message ?? 'is not valid').replace(',', ' or ')}.`);
@@ -239,9 +240,4 @@ function keyName(pointer: string): string {
     .join('')
     .replace(/^\./, '');
   return name === '' ? 'stele.yaml' : name;
-}
-
-function orList(values: readonly unknown[]): string {
-  const texts = values.map((value) => JSON.stringify(value));
-  return texts.length === 1 ? texts[0]! : `${texts.slice(0, -1).join(', ')} or ${texts.at(-1)!}`;
 }

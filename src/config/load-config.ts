@@ -1,3 +1,4 @@
+import { listChoices } from '../model/states.ts';
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { registerHooks, createRequire } from 'node:module';
@@ -196,7 +197,7 @@ function explainError({ instancePath, message, params, parentSchema, propertyNam
     return `${key} has no key ${JSON.stringify(written)}.${closest(written, names)}`;
   }
   const allowed: unknown = params['allowedValues'] ?? ('allowedValue' in params ? [params['allowedValue']] : null);
-  if (Array.isArray(allowed)) return `${key} must be ${allowed.map((value) => JSON.stringify(value)).join(' or ')}.`;
+  if (Array.isArray(allowed)) return `${key} must be ${listChoices(allowed)}.`;
   // A regular expression says little to people.
   const example =
     'pattern' in params ? (parentSchema as { examples?: string[] } | undefined)?.examples?.[0] : undefined;

@@ -26,6 +26,16 @@ export function asTitle(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** `a, b and c`, or `a, b or c`. */
+export function listOut(texts: Iterable<string>, type: 'conjunction' | 'disjunction' = 'conjunction'): string {
+  return new Intl.ListFormat('en-GB', { type }).format(texts);
+}
+
+/** JSON values of which one is allowed: `"a", "b" or 3`. */
+export function listChoices(values: readonly unknown[]): string {
+  return listOut(new Set(values.map((value) => JSON.stringify(value))), 'disjunction');
+}
+
 /** How many documents are in a state: `2 published`, `1 waits for approval`, `2 wait for approval`, `2 of 3 documents wait for approval`. */
 export function countState(count: number | string, state: string): string {
   const { text } = shownState(state);

@@ -1,3 +1,4 @@
+import { listOut } from '../model/states.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { formatCoordinate, parseCoordinate, resourceIn, type Coordinate } from '../model/address.ts';
 import { conflict } from '../model/errors.ts';
@@ -226,11 +227,7 @@ export async function assertUnattached(
   const others = uses.length - attached.length;
   const counted = others === 0 ? [] : [`${others} other${others === 1 ? '' : 's'}`];
   throw conflict(
-    `${name} is attached to ${joinAnd([...attached, ...counted])}. Detach it first, or delete it with ?force: then nothing can be published there until another ruleset is attached.`,
+    `${name} is attached to ${listOut([...attached, ...counted])}. Detach it first, or delete it with ?force: then nothing can be published there until another ruleset is attached.`,
     { extra: { attached, others } },
   );
-}
-
-function joinAnd(names: readonly string[]): string {
-  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }

@@ -47,7 +47,7 @@ describe('a sentence and an exit code', () => {
     {
       args: 'serve --config kind.config.ts',
       code: 2,
-      says: /store\.kind must be "fs" or "s3"\. log\.level must be "debug" or/,
+      says: /store\.kind must be "fs" or "s3"\. log\.level must be "debug", "info", "warn", "error" or "silent"/,
     },
     { args: 'serve --config secret.config.ts --port 0', code: 2, says: /The environment variable ABSENT is not set/ },
     { args: 'serve --config credential.config.ts', code: 2, says: /uses the credential "git", which is not defined/ },

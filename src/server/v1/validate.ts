@@ -1,3 +1,4 @@
+import { listChoices, listOut } from '../../model/states.ts';
 import { isResourceGlob } from '../../model/access.ts';
 import { isSlug, parseCoordinate, slugFrom } from '../../model/address.ts';
 import { typeNameOf } from '../../model/json.ts';
@@ -116,9 +117,7 @@ function explainAlternatives(error: ErrorObject, alternatives: Alternatives, poi
   });
   const [fewest] = explained.toSorted((a, b) => a.length - b.length);
   if (fewest !== undefined && fewest.length > 0) return fewest;
-  return [
-    explainTag(branches, error.data, pointer) ?? { pointer, detail: `must be ${anyOf(branches.flatMap(typesOf))}` },
-  ];
+  return [explainTag(branches, error.data, pointer) ?? { pointer, detail: sayTypes(branches) }];
 }
 
 function isOfBranch(branch: DescribedSchema, value: unknown): boolean {
@@ -147,7 +146,7 @@ function explainTag(branches: readonly DescribedSchema[], value: unknown, pointe
   const tag = first?.find(([name]) => others.every((tags) => tags.some(([other]) => other === name)))?.[0];
   if (tag === undefined) return null;
   const allowed = [first!, ...others].flatMap((tags) => tags.find(([name]) => name === tag)![1]);
-  const detail = `must be ${anyOf(allowed.map((each) => JSON.stringify(each)))}`;
+  const detail = `must be ${listChoices(allowed)}`;
   return at(pointer, tag, Object.hasOwn(value, tag) ? detail : `is missing; it ${detail}`);
 }
 
@@ -161,8 +160,9 @@ const types: Record<string, string> = {
   string: 'a string',
 };
 
-function typesOf({ type }: DescribedSchema): string[] {
-  return [type].flat().map((name) => types[name as string]!);
+function sayTypes(schemas: readonly DescribedSchema[]): string {
+  const names = schemas.flatMap(({ type }) => type).map((name) => types[name as string]!);
+  return `must be ${listOut(new Set(names), 'disjunction')}`;
 }
 
 function explainError({ keyword, params, message, parentSchema, data }: ErrorObject, pointer: string): Fault {
@@ -170,25 +170,16 @@ function explainError({ keyword, params, message, parentSchema, data }: ErrorObj
   const names =
     typeof data === 'string' && format !== undefined && Object.hasOwn(formats, format) ? formats[format]! : null;
   if (names !== null) return { pointer, detail: names.explain(data as string) };
-  if (keyword === 'type') return { pointer, detail: `must be ${anyOf(typesOf(parentSchema as DescribedSchema))}` };
+  if (keyword === 'type') return { pointer, detail: sayTypes([parentSchema as DescribedSchema]) };
   if (keyword === 'required') return at(pointer, params['missingProperty'] as string, 'is missing');
   if (keyword === 'additionalProperties') {
     const name = params['additionalProperty'] as string;
     const hint = closest(name.slice(0, 100), Object.keys(properties ?? {})).replace(/^ (.*)\?$/, '. $1?');
     return at(pointer, name, `is not a member of this object${hint}`);
   }
-  if (keyword === 'enum') {
-    const allowed = (params['allowedValues'] as unknown[]).map((value) => JSON.stringify(value));
-    return { pointer, detail: `must be ${anyOf(allowed)}` };
-  }
+  if (keyword === 'enum') return { pointer, detail: `must be ${listChoices(params['allowedValues'] as unknown[])}` };
   if (keyword === 'const') return { pointer, detail: `must be ${JSON.stringify(params['allowedValue'])}` };
   return { pointer, detail: message ?? keyword };
-}
-
-/** `a, b or c`. */
-function anyOf(texts: readonly string[]): string {
-  const unique = [...new Set(texts)];
-  return unique.length < 2 ? unique.join() : `${unique.slice(0, -1).join(', ')} or ${unique.at(-1)}`;
 }
 
 function at(path: string, name: string, detail: string): Fault {

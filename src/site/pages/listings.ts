@@ -1,3 +1,4 @@
+import { listOut } from '../../model/states.ts';
 import { countText } from '../../model/problem.ts';
 import { changesOf } from '../../model/compared-with.ts';
 import { types } from '../../model/kinds.ts';
@@ -94,7 +95,7 @@ function kindsIn(resources: readonly Resource[]): string {
     const name = (word: string) => (type === 'apis' ? word : word.toLowerCase());
     return count === 0 ? [] : [`${count} ${name(count === 1 ? one : many)}`];
   });
-  return counts.length < 2 ? counts.join('') : `${counts.slice(0, -1).join(', ')} and ${counts.at(-1)!}`;
+  return listOut(counts);
 }
 
 /** The page of an organization, or of one type in it. `resources`: those that the reader may see. Others have their turn meanwhile. */
