@@ -31,6 +31,7 @@ const [share, shares] = String(argv['share'] ?? '1/1')
 let state = Number(argv['seed'] ?? 1);
 let wrong = 0;
 const counts = new Map<string, number>();
+const known = new WeakMap<object, [string, unknown][]>();
 
 /** Leaves that may change without a word, by their pointer and where they stand, and why. */
 const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document: Json, keys: string[]) => boolean])[] = [
@@ -479,8 +480,6 @@ function holds(isIt: ((document: Json, keys: string[]) => boolean) | undefined, 
     throw error;
   }
 } // prettier-ignore
-
-const known = new WeakMap<object, [string, unknown][]>();
 
 /** All members of a document, with their pointers. Rows ask for each leaf. */
 function membersOf(document: Json): [string, unknown][] {
