@@ -1,13 +1,5 @@
-import { promisify } from 'node:util';
-import {
-  brotliCompress,
-  brotliCompressSync,
-  constants,
-  gzip,
-  gzipSync,
-  zstdCompress,
-  zstdCompressSync,
-} from 'node:zlib';
+import { constants } from 'node:zlib';
+import { compress } from '../scheduling/compress.ts';
 import type { Coding } from '../model/artifact.ts';
 import { hexOf, type Digest, digestOf } from '../model/digest.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -27,10 +19,6 @@ import { onlyGet } from './methods.ts';
 /** Smallest size whose compressed bytes are in the cache. Those of smaller pages are kept in memory. */
 export const worthKeeping = 32 * 1024;
 
-const brotli = promisify(brotliCompress);
-const zstd = promisify(zstdCompress);
-const gzipped = promisify(gzip) as (bytes: Uint8Array) => Promise<Uint8Array>;
-
 /** Level 9 of brotli makes a long page a tenth smaller than 5 in the same time; its start costs more than a short one. */
 const longPage = 256 * 1024;
 
@@ -40,24 +28,17 @@ const longestLasting = 128 * 1024;
 /** Bytes up to which compressing, some 70 µs, takes less processor time than handing it to another thread. */
 const atOnce = 8 * 1024;
 
-/**
- * Fast rather than small, because a reader waits. Publishing and the static build compress better.
- */
-const coders: Readonly<
-  Record<Exclude<Coding, 'identity'>, (bytes: Uint8Array, isLasting: boolean) => Uint8Array | Promise<Uint8Array>>
-> = {
-  br: (bytes, isLasting) => {
-    const usual = bytes.byteLength < longPage ? 5 : 9;
-    const level = isLasting && bytes.byteLength < longestLasting ? 11 : usual;
-    const options = { params: { [constants.BROTLI_PARAM_QUALITY]: level } };
-    return bytes.byteLength <= atOnce && level === 5 ? brotliCompressSync(bytes, options) : brotli(bytes, options);
-  },
-  zstd: (bytes) => {
-    const options = { params: { [constants.ZSTD_c_compressionLevel]: 6 }, pledgedSrcSize: bytes.byteLength };
-    return bytes.byteLength <= atOnce ? zstdCompressSync(bytes, options) : zstd(bytes, options);
-  },
-  gzip: (bytes) => (bytes.byteLength <= atOnce ? gzipSync(bytes) : gzipped(bytes)),
-};
+/** Fast rather than small, because a reader waits. Publishing and the static build compress better. */
+function encode(coding: Exclude<Coding, 'identity'>, bytes: Uint8Array, isLasting: boolean): Promise<Uint8Array> {
+  const { byteLength } = bytes;
+  const quality = isLasting && byteLength < longestLasting ? 11 : byteLength < longPage ? 5 : 9;
+  const options = {
+    gzip: {},
+    br: { params: { [constants.BROTLI_PARAM_QUALITY]: quality } },
+    zstd: { params: { [constants.ZSTD_c_compressionLevel]: 6 }, pledgedSrcSize: byteLength },
+  };
+  return compress(coding, bytes, options[coding], byteLength <= atOnce && !(coding === 'br' && quality !== 5));
+}
 
 /**
  * A page's bytes in a coding: from memory, else compressed off the main thread and then kept; those
@@ -71,7 +52,7 @@ export async function codedPage(
   open: () => Promise<Uint8Array>,
 ): Promise<Uint8Array> {
   if (coding === 'identity') return open();
-  const make = async () => coders[coding](await open(), isLasting);
+  const make = async () => encode(coding, await open(), isLasting);
   return keptBytes(memory, `${hexOf(digest)}.${coding}`, make, size >= worthKeeping);
 }
 

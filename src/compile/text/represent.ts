@@ -1,16 +1,7 @@
-import { promisify } from 'node:util';
-import {
-  brotliCompress,
-  brotliCompressSync,
-  constants,
-  gzip,
-  gzipSync,
-  zstdCompress,
-  zstdCompressSync,
-} from 'node:zlib';
+import { constants } from 'node:zlib';
 import type { Format } from '../../model/address.ts';
-import type { Coding } from '../../model/artifact.ts';
 import type { Representation } from '../compile.ts';
+import { compress } from '../../scheduling/compress.ts';
 import type { ParsedFile } from './parse.ts';
 
 /**
@@ -33,20 +24,6 @@ export async function represent(formats: Record<Format, string>): Promise<Repres
   return (await Promise.all([encode(formats.json, 'json'), encode(formats.yaml, 'yaml')])).flat();
 }
 
-/** Makes bytes of a coding from plain ones. */
-type Encode<R> = (bytes: Buffer, options: object) => R;
-
-/** How each coding is made: at once, and in a thread. */
-const encoders: readonly (readonly [
-  Exclude<Coding, 'identity'>,
-  now: Encode<Buffer>,
-  later: Encode<Promise<Buffer>>,
-])[] = [
-  ['gzip', gzipSync, promisify(gzip)],
-  ['br', brotliCompressSync, promisify(brotliCompress)],
-  ['zstd', zstdCompressSync, promisify(zstdCompress)],
-];
-
 async function encode(text: string, format: Format): Promise<Representation[]> {
   const bytes = Buffer.from(text);
   const effort = effortFor(bytes.length);
@@ -65,13 +42,15 @@ async function encode(text: string, format: Format): Promise<Representation[]> {
   };
   // A thread waits for this one after each chunk.
   const chunkSize = Math.ceil(bytes.length / 4);
-  const encoded = encoders.map(async ([coding, now, later]) => {
-    const isNow = bytes.length <= atOnce;
-    const made = isNow ? now(bytes, options[coding]) : await later(bytes, { ...options[coding], chunkSize });
+  const isNow = bytes.length <= atOnce;
+  const encoded = codings.map(async (coding) => {
+    const made = await compress(coding, bytes, isNow ? options[coding] : { ...options[coding], chunkSize }, isNow);
     return { format, coding, bytes: made };
   });
   return [{ format, coding: 'identity', bytes }, ...(await Promise.all(encoded))];
 }
+
+const codings = ['gzip', 'br', 'zstd'] as const;
 
 /** Bytes up to which handing the work to threads costs more than the work. */
 const atOnce = 32 * 1024;
