@@ -105,7 +105,7 @@ export async function checkOfSite(
   const connection = { repository: url, branch, folder: given?.path ?? '' };
   const preview: SitePreview = {
     site,
-    ...(connected?.id !== undefined && { id: connected.id }),
+    id: connected?.id,
     origin: { repository: url, commit, folder },
     by: `sync:${org}`,
     manifest: shown.built.digest,

@@ -65,15 +65,7 @@ export async function previewSite(
   if (fatal) throw refused(fatal.message, { problems: report.problems });
   const parts = await partsOf(registry, deployment, previous);
   await sweepPreviews(registry);
-  const { id } = record;
-  const preview: SitePreview = {
-    site,
-    ...(id !== undefined && { id }),
-    origin,
-    by,
-    manifest: deployment.built.digest,
-    parts,
-  };
+  const preview = { site, id: record.id, origin, by, manifest: deployment.built.digest, parts };
   const saved = await storeSitePreview(registry, preview, previewDays);
   await trimPreviews(registry, site.org);
   return { ...saved, rendered, report };
@@ -82,8 +74,8 @@ export async function previewSite(
 /** A state of a site that can be stored as a preview. */
 export interface SitePreview {
   site: SiteName;
-  /** Id of the site. */
-  id?: string;
+  /** Id of the site, where it has one. */
+  id: string | undefined;
   origin: SiteOrigin | null;
   /** Recorded as who made it. */
   by: string;
