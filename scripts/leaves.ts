@@ -72,7 +72,7 @@ const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document
   [/\/additionalProperties$/, 'Lists have no members.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['type'] === 'array'],
   [/\/responses\/.*\/readOnly$/, 'What is read may be read.'],
   [/\/parameters\/[^/]+(?:\/|$)/, 'What a document says of these headers is ignored.', isIgnored],
-  [/^\/components\/schemas\/[^/]+\/./, 'Only headers of which nothing counts have it.', isOfIgnored],
+  [/^\/components\/schemas\/[^/]+\/./, 'Only headers of which nothing counts have it, or items of what is no list.', isOfIgnored],
   [/\/nullable$/, 'Since 3.1 it says nothing, and before where no type is said.', ({ openapi, ...document }, keys) => /^3\.[12]/.test(String(openapi)) || !('type' in (nodeAt(document as Json, keys.slice(0, -1)) as Json))],
   [/\/uniqueItems$/, 'There is one item.', (document, keys) => { const { items, additionalItems } = nodeAt(document, keys.slice(0, -1)) as Json; return additionalItems === false && (items as unknown[]).length === 1; }],
   [/\/required\/\d+$/, 'Only objects have members.', (document, keys) => isOfAnother(document, keys, 'required', 'object')],
@@ -111,7 +111,7 @@ const usual: readonly (readonly [member: RegExp, why: string, isIt?: (document: 
   [/^(?:components|securitySchemes) /, 'There are no operations, and nothing but schemes.', ({ paths, components, webhooks }) => Object.values({ ...(paths as Json), ...(webhooks as Json) }).every((item) => operationsOf(item as Json).length === 0) && Object.keys((components ?? {}) as Json).join() === 'securitySchemes'],
   [/^\d+ \{"description":[^{}]*\}$/, 'Another part of `allOf` has the same description.', (document, keys) => keys.at(-2) === 'allOf' && isSaidBeside(document, [...keys, 'description'])],
   [/^x-/, 'Other parts have the same, and nothing else changed.', (document, keys) => JSON.stringify(document).split(`${JSON.stringify(keys.at(-1))}:${JSON.stringify(nodeAt(document, keys))}`).length > 2],
-  [/^required \[|^\S+ \{"type"/, 'Another part of `allOf` says the same of its members.', isSaidBeside],
+  [/^required \[|^properties \{|^\S+ \{"type"/, 'Another part of `allOf` says the same of its members.', isSaidBeside],
   [/^(?:name |xml \{"name":"[^"]*"\}$)/, 'The root of XML is called as its component, and a member as its property.', isNameOfRoot],
   [/^(?:type "string"|required true)/, 'What stands in a path is a text, and is always sent.', isInPath],
   [/^\$ref /, 'It says no more than what stands beside it.', isBeside],
@@ -340,11 +340,12 @@ function isIgnored(document: Json, keys: string[]): boolean {
   return where === 'header' && /^(?:accept|content-type|authorization)$/i.test(String(name));
 }
 
-/** Whether only such headers have its component. */
+/** Whether only such headers have its component, or what is of another type than a list. */
 function isOfIgnored(document: Json, keys: string[]): boolean {
   const reference = `#/${keys.slice(0, 3).join('/')}`;
   const users = membersOf(document).filter(([, value]) => value === reference).map(([pointer]) => keysOf(pointer));
-  return users.length > 0 && users.every((user) => user.includes('parameters') && isIgnored(document, user));
+  const isMoot = (user: string[]) => isOfAnother(document, user, 'items', 'array') || (user.includes('parameters') && isIgnored(document, user));
+  return users.length > 0 && users.every(isMoot);
 } // prettier-ignore
 
 function isOneWay(document: Json, keys: string[]): boolean {

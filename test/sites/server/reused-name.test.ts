@@ -155,6 +155,7 @@ test("a pull request's preview of a site that it would make is as hidden as the 
       registry,
       {
         site: fresh,
+        id: undefined,
         origin: null,
         by: author.actor,
         manifest: deployments[0]!.manifest,
