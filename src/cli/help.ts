@@ -5,7 +5,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
   start: ['init', 'doctor', 'serve', 'operator', 'login', 'logout', 'completion'],
   check: ['lint', 'check', 'diff', 'replay', 'discover'],
   publish: ['publish', 'sync', 'import'],
-  use: ['add', 'install', 'update', 'outdated', 'list', 'remove', 'open', 'mcp'],
+  use: ['add', 'install', 'update', 'outdated', 'list', 'remove', 'mcp'],
   manage: ['repositories', 'sites', 'keys', 'webhooks', 'approvals', 'organizations', 'log'],
   operate: ['verify', 'fsck', 'backup', 'restore', 'migrate', 'gc', 'build'],
 };
@@ -83,7 +83,6 @@ export const examples: Readonly<Record<string, readonly CommandExample[]>> = {
   'stele organizations give': [
     ['stele organizations give --org acme --group payments --scope publish --resource "apis/pay-*"', 'to a team'],
   ],
-  'stele open': [['stele open @acme/apis/pay@1.4.0', 'one version']],
   'stele mcp': [['stele mcp --registry https://contracts.example.com', 'in the configuration of an assistant']],
   'stele completion': [
     ['stele completion bash > ~/.local/share/bash-completion/completions/stele', 'for each new bash'],

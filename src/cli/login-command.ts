@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'commander';
@@ -5,7 +6,6 @@ import { scopes, type Scope } from '../model/access.ts';
 import { notFound, forbidden } from '../model/errors.ts';
 import type { components } from '../server/v1/management.d.ts';
 import type { CommonOptions } from './command-context.ts';
-import { openInBrowser } from './open-command.ts';
 import { complain, print, printJson } from './output.ts';
 import { askRegistry, bodyIn, requireRegistry, saveKey, savedFile, savedKeyOf } from './registry-client.ts';
 
@@ -37,7 +37,7 @@ export function loginCommand(): Command {
         );
       const device = bodyIn(asked) as Schemas['DeviceAnswer'];
       complain(`Open ${device.verificationUri} and enter the code ${device.userCode}`);
-      if (!json && process.stderr.isTTY) await openInBrowser(device.verificationUriComplete);
+      if (!json && process.stderr.isTTY) openInBrowser(device.verificationUriComplete);
       const key = await waitForKey(registry, device);
       await saveKey(registry, { id: key.id, key: key.secret, expiresAt: key.expiresAt });
       const until = key.expiresAt?.slice(0, 10) ?? 'you revoke it';
@@ -76,4 +76,16 @@ async function waitForKey(
     if (answer.status === 201) return body as Schemas['CreatedKey'];
     if (body['state'] === 'refused') throw forbidden('You refused. Nothing was saved.');
   }
+}
+
+const openers: Partial<Record<NodeJS.Platform, readonly [program: string, ...args: string[]]>> = {
+  darwin: ['open'],
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+};
+
+/** Opens a URL in the user's browser, if there is a program for it, and does not wait for it. */
+function openInBrowser(url: string): void {
+  const [program, ...args] = openers[process.platform] ?? ['xdg-open'];
+  const child = spawn(program, [...args, url], { stdio: 'ignore', detached: true });
+  child.on('error', () => undefined).unref();
 }

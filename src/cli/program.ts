@@ -38,7 +38,6 @@ const written: Readonly<Record<string, () => Promise<Command>>> = {
   sites: async () => (await import('../sites/cli/sites-command.ts')).sitesCommand(),
   login: async () => (await import('./login-command.ts')).loginCommand(),
   logout: async () => (await import('./login-command.ts')).logoutCommand(),
-  open: async () => (await import('./open-command.ts')).openCommand(),
   mcp: async () => (await import('./mcp-command.ts')).mcpCommand(),
   completion: async () => (await import('./completion-command.ts')).completionCommand(),
   log: async () => (await import('./log-command.ts')).logCommand(),

@@ -71,6 +71,8 @@ export async function collect(
       if (!isParsed(file)) continue;
       const paths = pathsOf(file);
       for (const target of paths.references(file)) if (!asked.has(target)) next.add(target);
+      // Of the tree, most texts name no document of a registry, and need not be searched for one.
+      if (!isUrlPath(path) && !/\/(?:@|%40)/.test(file.text)) continue;
       for (const [url, instead] of paths.addresses(file)) if (!asked.has(url)) urls.set(url, instead);
     }
     if (next.size === 0 && urls.size > 0) {

@@ -29,7 +29,7 @@ const taken: readonly [inputs: RegExp, values: readonly string[], reason: string
   [/^sites (?:publish|preview) <folder>$/, ['the folder above'], 'a folder with a page somewhere below'],
   [/^(?:backup|migrate) <folder>$|^build --out$/, all, 'the folder to make'],
   [/^add --lock$/, all, 'the folder of contracts.lock'],
-  [/^(?:add|remove|update|outdated|list|install|check|lint|diff|discover|completion|open|mcp|init) --data$/, all, 'it opens no store'],
+  [/^(?:add|remove|update|outdated|list|install|check|lint|diff|discover|completion|mcp|init) --data$/, all, 'it opens no store'],
   [/^(?:repositories|sites list) --data$/, all, 'what is not there has nothing'],
   [/^(?:publish|sites publish|keys create|sync|restore) --data$/, all, 'the folder to make'],
   [/ --cache$/, all, 'the folder to make, or not used'],
@@ -76,7 +76,7 @@ describe.each(['a data folder', 'a registry that runs'])('on %s', (where) => {
         else if (!line.some((word) => word.startsWith('--data'))) line.splice(at, 0, '--data=data');
         const { code, stdout, stderr } = await world.run(
           line,
-          isRemote || /^(?:add|check|install|update|outdated|open|mcp)$/.test(name) ? world.asUser : {},
+          isRemote || /^(?:add|check|install|update|outdated|mcp)$/.test(name) ? world.asUser : {},
         );
         const changes = await world.changes();
         const label = `${name} ${nameOf(input)}`;

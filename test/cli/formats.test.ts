@@ -63,7 +63,6 @@ const commands: Record<string, string[] | null> = {
   organizations: ['organizations list --data $', 'organizations rights --org acme --data $'],
   login: null,
   logout: null,
-  open: null,
   mcp: ['mcp --data $'],
   completion: null,
   log: ['log @acme/apis/pay --data $'],

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -25,12 +25,6 @@ beforeAll(async () => {
   await writeFile(join(folder, 'new.yaml'), document('New \u202e title'));
   await writeFile(join(folder, 'bad.yaml'), 'openapi: 3.1.0\ninfo: {title: "\u202e"}\n"\u0085": 1\n');
   await mkdir(join(folder, 'pages'));
-  await mkdir(join(folder, 'bin'));
-  path = `${join(folder, 'bin')}:${process.env['PATH']}`;
-  for (const name of ['open', 'xdg-open'])
-    await writeFile(join(folder, 'bin', name), '#!/bin/sh\nprintf %s "$*" > "$(dirname "$0")/opened"\n', {
-      mode: 0o755,
-    });
   await writeFile(join(folder, 'pages', 'index.md'), '# Home\n\n[broken](none.md)\n');
   await writeFile(join(folder, 'pages', 'page.html'), '<p>');
   await writeFile(join(folder, 'style.yaml'), 'version: 1.0.0\nrules: {operation-summary: error}\n');
@@ -50,14 +44,13 @@ afterAll(async () => {
 /** The key that commands present to a registry, the registry, and where programs are found. */
 let key = '';
 let registry = '';
-let path = '';
 
 async function run(...args: string[]): Promise<Ended> {
   const common = ['--config', 'registry.config.ts', '--data', 'data'];
   const isGroup = ['keys', 'sites', 'webhooks', 'approvals', 'organizations'].includes(args.join());
   return runHere([...args, ...(isGroup ? [] : common), '--json'], {
     cwd: folder,
-    env: { STELE_KEY: key, XDG_CACHE_HOME: join(folder, 'user'), STELE_REGISTRY: registry, PATH: path },
+    env: { STELE_KEY: key, XDG_CACHE_HOME: join(folder, 'user'), STELE_REGISTRY: registry },
   });
 }
 
@@ -197,7 +190,6 @@ const answers: Record<string, [args: string, code: number, members: object][]> =
   'organizations create': [['globex', 0, { organization: 'globex' }]],
   'organizations rights': [['--org acme', 0, { rights: [] }]],
   completion: [['bash', 0, { shell: 'bash', script: anyText }]],
-  open: [['@acme/apis/pay@1.0.0 --registry REGISTRY', 0, { url: anyText, opened: true }]],
   'operator link': [['--registry http://127.0.0.1:7700', 0, { link: anyText }]],
   'keys revoke': [['KEY --org acme', 0, { revoked: true }]],
   log: [
@@ -247,19 +239,6 @@ describe('one object on stdout, nothing on stderr', () => {
     expect(ended).toMatchObject({ code, stderr: '' });
     expect(onlyObject(ended.stdout)).toMatchObject(members);
   });
-});
-
-test('open shows the page in the browser', async () => {
-  const { stdout } = await runHere(['open', '@acme/apis/pay', '--registry', `${registry}/`], {
-    cwd: folder,
-    env: { PATH: path },
-  });
-  expect(stdout).toBe(`${registry}/@acme/apis/pay\n`);
-  const opened = join(folder, 'bin', 'opened');
-  await expect.poll(() => readFile(opened, 'utf8')).toBe(`${registry}/@acme/apis/pay`);
-  const nothing = await runHere(['open', '@acme/apis/pay', '--registry', registry], { env: { PATH: folder } });
-  expect(nothing).toMatchObject({ code: 0, stdout: `${registry}/@acme/apis/pay\n` });
-  expect(nothing.stderr).toMatch(/^(?:xdg-)?open is not installed, so no browser was opened\.\n$/);
 });
 
 /** The id of a webhook's endpoint. */

@@ -95,11 +95,10 @@ function remoteCommands(command: Command, path = command.name()): string[] {
 }
 
 test('every command with --registry is in one of the tables', async () => {
-  // A check names the organization in its body, one may read what is public of any, to open a page asks nothing, an
+  // A check names the organization in its body, one may read what is public of any, an
   // assistant asks about any, a login is a person's, organizations are listed and created for a person, and a link is made of the data folder.
   const all = [
     'stele check',
-    'stele open',
     'stele mcp',
     'stele login',
     'stele logout',

@@ -138,9 +138,6 @@ export function findReferenceLoop(
   }
 }
 
-/** A text without this names no document of a registry, so its nodes need not be searched. Most texts lack it. */
-const sign = /\/(?:@|%40)/;
-
 /**
  * Returns the URLs of a registry's documents that an OpenAPI file references. Text in examples and
  * extensions that only looks like a reference does not count, nor do URLs that the file itself
@@ -148,8 +145,6 @@ const sign = /\/(?:@|%40)/;
  */
 export function openapiAddresses(file: ParsedFile): Map<string, readonly string[]> {
   const urls = new Map<string, readonly string[]>();
-  if (!sign.test(file.text)) return urls;
-
   function add(reference: string, isMapped: boolean, way: Way): void {
     const [url = ''] = reference.split('#');
     if (urls.has(url) || parseDocumentUrl(url) === null || identifiedIn(file).has(url)) return;

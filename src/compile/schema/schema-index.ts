@@ -180,7 +180,6 @@ export function schemaReferencePaths(file: ParsedFile): string[] {
  */
 export function schemaAddresses(file: ParsedFile): Map<string, readonly string[]> {
   const urls = new Map<string, readonly string[]>();
-  if (!isUrlPath(file.path) && !/\/(?:@|%40)/.test(file.text)) return urls;
   const { uris } = eachReference(file, (text, _, uri) => {
     const url = documentUrl(text, uri);
     if (url !== null) urls.set(url, isAbsolute(text) ? [] : resolved(file.path, text));
