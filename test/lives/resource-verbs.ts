@@ -87,7 +87,10 @@ function publishTo(life: Life, draw: Draw, resource: Resource): Plan {
   return {
     says: `publish ${slug} ${JSON.stringify({ ...doc, ...options })} by ${by}`,
     async ask() {
+      const { turn } = life.world;
       const key = by === 'the administrator' ? life.admin : await keyOf(life, by);
+      // Where it was made, it is known at once, and somebody else may have had a turn meanwhile.
+      life.world.turn = turn;
       return publishedAnswer(send(life, 'POST', `/v1/apis/${slug}/spec`, body, key));
     },
     expected: isTrial && outcome.outcome === 'published' ? { ...(expected as object), status: 200 } : expected,
