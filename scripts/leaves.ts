@@ -36,6 +36,7 @@ const known = new WeakMap<object, [string, unknown][]>();
 /** Leaves that may change without a word, by their pointer and where they stand, and why. */
 const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document: Json, keys: string[]) => boolean])[] = [
   [/^\/info\/version$/, 'It differs in nearly every version.'],
+  [/^\/version$/, 'Its label says it.', isSchema],
   [
     /\/(?:produces|consumes)(?:\/\d+)?$/,
     'Without a schema, a response of 2.0 has no content, and an operation without a body consumes none.',
@@ -100,7 +101,7 @@ const usual: readonly (readonly [member: RegExp, why: string, isIt?: (document: 
   [/^(?:type|format|readOnly|title|description|x-[^ ]+) /, 'Another part of `allOf` says it of the same place.', isSaidBeside],
   [/^\d+ "/, 'What is around the condition requires it.', (document, keys) => keys.at(-2) === 'required' && keys.at(-3) === 'then' && isRequiredAround(document, keys)],
   [/^\d+ "/, 'Another part of `allOf` requires it.', (document, keys) => keys.at(-2) === 'required' && isSaidBeside(document, keys.slice(0, -1), [nodeAt(document, keys)])],
-  [/^\S+ \{(?:.*,)?"readOnly":true/, 'What is only read is in no request.', (document, keys) => isOnlySent(document, keys)],
+  [/^\S+ \{(?:.*,)?"readOnly":true/, 'What is only read is in no request.', (document, keys) => isOnlyIn(document, keys, '/requestBody')],
   [/^(?:(?:all|any)Of \[|0 )\{"\$ref":"[^"]*"\}\]?$/, 'Of what is both in `allOf` and in `anyOf`, one is enough.', isInBoth],
   [/^description /, 'Every reference to it says the same.', isSaidByAll],
   [/^m(?:ax|in)imum /, 'Its format is as narrow, or only numbers have limits.', isLimitMoot],
@@ -130,6 +131,12 @@ const usual: readonly (readonly [member: RegExp, why: string, isIt?: (document: 
   [/^\d+ \{"\$ref":"[^"]*"\}$/, 'Where it is used, another part refers to the same.', isReferredBeside],
   [/^\d+ \{/, 'Another branch allows it.', (document, keys) => keys.at(-2) === 'anyOf' && (nodeAt(document, keys.slice(0, -1)) as Json[]).some((one, at) => String(at) !== keys.at(-1) && (isDeepStrictEqual(one, nodeAt(document, keys)) || (isDeepStrictEqual(nodeAt(document, keys), { type: 'integer' }) && isDeepStrictEqual(one, { type: 'number' }))))],
   [/^basePath "\/"$/, 'It is so without it.'],
+  [/^\S+ \{(?:.*,)?"writeOnly":true/, 'What is only written is in no response.', (document, keys) => isOnlyIn(document, keys, '/responses')],
+  [/^deprecated "|^m(?:ax|in)imum "/, 'A text is no boolean, and no number.'],
+  [/^parameters \[/, 'What a document says of these headers is ignored.', (document, keys) => (nodeAt(document, keys) as unknown[]).every((_, at) => isIgnored(document, [...keys, String(at)]))],
+  [/ [{[]/, 'Within another schema, it is of those who refer to it.', (_, keys) => keys.lastIndexOf('definitions') > 0 && keys.length - keys.lastIndexOf('definitions') <= 2],
+  [/^patternProperties \{"[^"]*":\{"\$comment":"[^"]*"\}\}$/, 'All others may have anything, too.', (document, keys) => Object.keys(((nodeAt(document, keys.slice(0, -1)) as Json)['additionalProperties'] ?? {}) as Json).length === 0],
+  [/^type /, 'Another part of `allOf` may say it: its reference is not followed here.', (document, keys) => keys.at(-3) === 'allOf' && (nodeAt(document, keys.slice(0, -2)) as Json[]).some(({ $ref }) => typeof $ref === 'string' && !$ref.startsWith('#'))],
   [/^additionalItems /, 'All items have one schema.', (document, keys) => !Array.isArray((nodeAt(document, keys.slice(0, -1)) as Json)['items'])],
   [/^pattern /, 'The values that are listed match it.', (document, keys) => { const { enum: values, pattern } = nodeAt(document, keys.slice(0, -1)) as { enum?: unknown[]; pattern: string }; return values?.every((value) => new RegExp(pattern, 'u').test(String(value))) ?? false; }],
   [/^\d+ "/, 'Only objects have members.', (document, keys) => keys.at(-2) === 'required' && isOfAnother(document, keys, 'required', 'object')],
@@ -163,7 +170,7 @@ function isRequiredAround(document: Json, keys: string[]): boolean {
   const name = nodeAt(document, keys);
   return keys.some(
     (_, at) =>
-      at < keys.length - 3 &&
+      at <= keys.length - 3 &&
       ((nodeAt(document, keys.slice(0, at)) as Json)['required'] as unknown[] | undefined)?.includes(name),
   );
 }
@@ -184,11 +191,12 @@ function isOfBranches(document: Json, { type, anyOf, oneOf }: Json): boolean {
   return ((anyOf ?? oneOf) as unknown[] | undefined)?.every((one) => isHeld(follow(document, one) as Json)) ?? false;
 } // prettier-ignore
 
-/** Whether the schema around a branch of a union says the same of this property. */
+/** Whether the schema around a branch of a union, or a condition, says the same of this property. */
 function isOfSchemaAround(document: Json, keys: string[]): boolean {
-  const [union, , holder, name] = keys.slice(-4) as [string, string, string, string];
-  if (!/^(?:any|one)Of$/.test(union) || holder !== 'properties') return false;
-  return isDeepStrictEqual(nodeAt(document, keys), nodeAt(document, [...keys.slice(0, -4), 'properties', name]));
+  const [union, branch, holder, name] = keys.slice(-4) as [string, string, string, string];
+  const length = branch === 'then' || branch === 'else' ? -3 : -4;
+  if ((length === -4 && !/^(?:any|one)Of$/.test(union)) || holder !== 'properties') return false;
+  return isDeepStrictEqual(nodeAt(document, keys), nodeAt(document, [...keys.slice(0, length), 'properties', name]));
 }
 
 /** Whether a schema has a type, and not null. */
@@ -243,13 +251,14 @@ function isSaidByAll(document: Json, keys: string[]): boolean {
   return users.length > 0 && users.every((one) => one[keys.at(-1)!] === nodeAt(document, keys));
 } // prettier-ignore
 
-/** Whether no response has the component that it belongs to. */
-function isOnlySent(document: Json, keys: string[]): boolean {
+/** Whether only requests, or only responses, have the component that it belongs to. */
+function isOnlyIn(document: Json, keys: string[], place: '/requestBody' | '/responses'): boolean {
   const name = `"#/${keys.slice(0, keys[0] === 'components' ? 3 : 2).join('/')}"`;
   const has = (one: Json) => JSON.stringify(one).includes(name);
-  const responses = membersOf(document).flatMap(([pointer, value]) => (pointer.endsWith('/responses') ? [value as Json] : []));
+  const ends = (place === '/responses' ? ['/requestBody', '/parameters'] : ['/responses']);
+  const elsewhere = membersOf(document).flatMap(([pointer, value]) => (ends.some((end) => pointer.endsWith(end)) ? [value as Json] : []));
   const others = membersOf(document).filter(([pointer, value]) => /^\/(?:definitions|components\/schemas)\/[^/]+$/.test(pointer) && has(value as Json));
-  return !responses.some(has) && others.length === 0;
+  return !elsewhere.some(has) && others.length === 0;
 } // prettier-ignore
 
 /** Whether it belongs to a parameter in a path. */
