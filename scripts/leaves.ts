@@ -275,15 +275,15 @@ function isSaidTwice(document: Json, keys: string[]): boolean {
   return [...parts, ...(ofPath ?? [])].some((one) => textOf(one) === textOf(nodeAt(document, keys)));
 } // prettier-ignore
 
-/** Whether every schema that has it by `allOf` says it itself. */
-function isSaidAround(document: Json, keys: string[]): boolean {
+/** Whether every schema that has it by `allOf` says it itself, or all that have that. */
+function isSaidAround(document: Json, keys: string[], depth = 5): boolean {
   const name = keys.at(-1)!;
   const at = keys.findIndex((key) => ['allOf', 'oneOf', 'anyOf'].includes(key));
   if (at >= 0) return name in (nodeAt(document, keys.slice(0, at)) as Json);
   const reference = `#/${keys.slice(0, -1).join('/')}`;
   const refers = (value: unknown) => Array.isArray(value) && value.some((one: Json) => one['$ref'] === reference);
-  const owners = membersOf(document).flatMap(([, value]) => (['allOf', 'oneOf', 'anyOf'].some((key) => refers((value as Json | null)?.[key])) ? [value as Json] : []));
-  return owners.length > 0 && owners.every((owner) => name in owner);
+  const owners = membersOf(document).filter(([, value]) => ['allOf', 'oneOf', 'anyOf'].some((key) => refers((value as Json | null)?.[key])));
+  return owners.length > 0 && owners.every(([pointer, owner]) => name in (owner as Json) || (depth > 0 && isSaidAround(document, [...keysOf(pointer), name], depth - 1)));
 } // prettier-ignore
 
 /** Whether another part of the `allOf` around it, of its own, or of all that refer to it, says the same there. */
