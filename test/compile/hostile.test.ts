@@ -4,7 +4,9 @@ import type { CompileKind } from '../../src/compile/kind.ts';
 import { compileJsonSchema } from '../../src/compile/schema/json-schema.ts';
 import { compileOpenapi } from '../../src/compile/openapi/openapi.ts';
 import { compileRuleset } from '../../src/compile/ruleset/ruleset.ts';
+import { digestOf } from '../../src/model/digest.ts';
 import { given } from './given.ts';
+import { run } from './run.ts';
 import { timesAsMany } from '../sample.ts';
 
 const words = {
@@ -50,7 +52,7 @@ const texts = [
   'spectral:oas',
 ];
 
-function documents(keys: string): fc.Arbitrary<unknown> {
+function documents(keys: string): fc.Arbitrary<Record<string, unknown>> {
   const key = fc.constantFrom(...keys.split(' '));
   const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
     tree: fc.oneof(
@@ -82,6 +84,41 @@ test.each<[string, CompileKind, 'schemas' | 'rulesets', string]>([
       }
     }),
     { numRuns: 100 * timesAsMany, seed: 20261121 },
+  );
+});
+
+const names = 'valueOf toString constructor hasOwnProperty toJSON length then isPrototypeOf __proto__ $ref a';
+
+/** Rules that look at every value: by each kind of function that compares, and by filters of paths. */
+const everywhere = `{"rules": {
+  "schema": {"given": "$..*", "then": {"function": "schema", "functionOptions": {"schema": {"anyOf": [{"const": {"a": 1}}, {"enum": [{"a": [1]}, 1]}, {"type": "array", "uniqueItems": true}]}}}},
+  "field": {"given": "$..[?(@.a || @property.match(/a/))]", "then": {"field": "toString", "function": "truthy"}},
+  "filter": {"given": "$..[?(@.valueOf == 1 || @ == 'a' || @.length > 3)]~", "then": {"function": "casing", "functionOptions": {"type": "camel"}}},
+  "order": {"given": "$..*", "then": {"function": "alphabetical", "functionOptions": {"keyedBy": "toString"}}},
+  "listed": {"given": "$..*", "then": {"function": "typedEnum"}}
+}}`;
+
+test.each([
+  ['its own rules', everywhere],
+  ['all rules of Spectral', '{"extends": [["spectral:oas", "all"]]}'],
+])('documents whose members are named like those of JavaScript get a result under %s', async (_, rules) => {
+  const json = JSON.stringify(rules);
+  const ruleset = { digest: digestOf(json), name: '@acme/rulesets/r', json };
+  await fc.assert(
+    fc.asyncProperty(documents(names), documents(names), async (one, other) => {
+      const api = {
+        openapi: '3.1.0',
+        info: { title: 'a', version: '1', 'x-a': [one, other, one] },
+        paths: { '/a': { get: { parameters: [one], responses: { 200: one }, ...other } } },
+        components: { schemas: { a: one, b: { enum: [one, other], example: other, properties: other } } },
+      };
+      const { artifact, report } = await run(
+        { 'a.json': JSON.stringify(api) },
+        { type: 'apis', validation: 'lenient', ruleset },
+      );
+      expect(artifact !== null || report.counts.error > 0).toBe(true);
+    }),
+    { numRuns: 30 * timesAsMany },
   );
 });
 
