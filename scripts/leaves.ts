@@ -252,13 +252,13 @@ function isSaidByAll(document: Json, keys: string[]): boolean {
 } // prettier-ignore
 
 /** Whether only requests, or only responses, have the component that it belongs to. */
-function isOnlyIn(document: Json, keys: string[], place: '/requestBody' | '/responses'): boolean {
+function isOnlyIn(document: Json, keys: string[], place: '/requestBody' | '/responses', depth = 6): boolean {
   const name = `"#/${keys.slice(0, keys[0] === 'components' ? 3 : 2).join('/')}"`;
   const has = (one: Json) => JSON.stringify(one).includes(name);
   const ends = (place === '/responses' ? ['/requestBody', '/parameters'] : ['/responses']);
   const elsewhere = membersOf(document).flatMap(([pointer, value]) => (ends.some((end) => pointer.endsWith(end)) ? [value as Json] : []));
   const others = membersOf(document).filter(([pointer, value]) => /^\/(?:definitions|components\/schemas)\/[^/]+$/.test(pointer) && has(value as Json));
-  return !elsewhere.some(has) && others.length === 0;
+  return depth > 0 && !elsewhere.some(has) && others.every(([pointer]) => isOnlyIn(document, keysOf(pointer), place, depth - 1));
 } // prettier-ignore
 
 /** Whether it belongs to a parameter in a path. */
