@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'commander';
@@ -6,6 +5,7 @@ import { scopes, type Scope } from '../model/access.ts';
 import { notFound, forbidden } from '../model/errors.ts';
 import type { components } from '../server/v1/management.d.ts';
 import type { CommonOptions } from './command-context.ts';
+import { openInBrowser } from './open-browser.ts';
 import { complain, print, printJson } from './output.ts';
 import { askRegistry, bodyIn, requireRegistry, saveKey, savedFile, savedKeyOf } from './registry-client.ts';
 
@@ -76,16 +76,4 @@ async function waitForKey(
     if (answer.status === 201) return body as Schemas['CreatedKey'];
     if (body['state'] === 'refused') throw forbidden('You refused. Nothing was saved.');
   }
-}
-
-const openers: Partial<Record<NodeJS.Platform, readonly [program: string, ...args: string[]]>> = {
-  darwin: ['open'],
-  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
-};
-
-/** Opens a URL in the user's browser, if there is a program for it, and does not wait for it. */
-function openInBrowser(url: string): void {
-  const [program, ...args] = openers[process.platform] ?? ['xdg-open'];
-  const child = spawn(program, [...args, url], { stdio: 'ignore', detached: true });
-  child.on('error', () => undefined).unref();
 }
