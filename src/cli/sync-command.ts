@@ -4,7 +4,7 @@ import { shownState } from '../model/states.ts';
 import { malformed } from '../model/errors.ts';
 import { operator, requireCoordinate, withRegistry, withStore, type CommonOptions } from './command-context.ts';
 import { complain, formatProgress, print, printJson, withProgressUnless } from './output.ts';
-import { exitCodeOf } from './process-end.ts';
+import { exitCodeOf, notChecked } from './process-end.ts';
 import { syncRemotely } from './remote-registry.ts';
 
 /** `stele sync [coordinate]`: runs one sync in the foreground. */
@@ -46,7 +46,9 @@ function printRuns(runs: readonly Run[], { json }: CommonOptions, printed?: Read
   // What somebody has to do something about.
   const isLeft = (document: RunDocument) => isRejected(document) || document.outcome === 'waiting';
   if (runs.some(({ documents }) => documents.some(isLeft))) process.exitCode = 1;
-  if (runs.some(({ state }) => state === 'failed')) process.exitCode = exitCodeOf('unreachable');
+  const failed = runs.filter(({ state }) => state === 'failed');
+  const isLost = failed.every(({ sandbox }) => sandbox === 'lost');
+  if (failed.length > 0) process.exitCode = isLost ? notChecked : exitCodeOf('unreachable');
   if (json) return printJson({ runs });
   if (runs.length === 0)
     complain('No repositories are followed. Add one to registry.config.ts, or pass it to stele serve.');

@@ -174,6 +174,11 @@ export interface Repository {
   movedTo?: string;
   /** Secrets that sign its hooks, sealed. */
   hookSecrets?: string[];
+  /**
+   * Set while its host limits requests, which is no failure yet: why, since when, and from when it is asked again.
+   * ISO 8601, UTC.
+   */
+  limited?: { detail: string; since: string; until: string } | null;
   /** What a person should know about the state. One sentence; null when it is healthy. */
   detail: string | null;
   /** The commit that was last synced. Null: the next sync reads every document again. */
@@ -349,6 +354,8 @@ export interface Run {
   documents: RunDocument[];
   /** Why the whole run failed, or null. */
   detail: string | null;
+  /** Set where it failed because a document could not be checked (`isSandboxLost`). */
+  sandbox?: 'lost';
 }
 
 /** The name of the record that holds a run. */
@@ -360,7 +367,7 @@ export function runRef(org: string, id: string): string {
  * The state of a resource's or a site's connection, for people and programs.
  *
  * - `synced`: the newest commit is published.
- * - `behind`: there is something new, or nothing was synced yet.
+ * - `behind`: there is something new, or nothing was synced yet; or its host limits requests, so that nobody knows.
  * - `waiting`: the newest commit is published once somebody approves its changes.
  * - `failed`: the sync failed, or the document or site was rejected.
  * - `detached`: the branch, repository or file is missing, or another repository took its place.
@@ -385,6 +392,8 @@ export function connectionState(
   if (document && !isInStep(document))
     return documentState(document.outcome === 'waiting' ? 'waiting' : 'failed', document);
   if (repository?.diverged) return { state: 'diverged', ...repository.diverged };
+  if (repository?.limited)
+    return { state: 'behind', detail: repository.limited.detail, since: repository.limited.since };
   const isBehind = repository === null || repository.state === 'new' || repository.commit === null || hasNews;
   if (isBehind) return { state: 'behind', detail: null, since };
   // Whichever came last: the repository could be read again, or the document was accepted.

@@ -211,7 +211,7 @@ export function isLimit(stderr: string): boolean {
 
 /** The error for a server that limits requests. `retryAfter`: seconds. */
 export function limited(at: string, retryAfter?: number): RegistryError {
-  const message = `${at} limits the rate of requests (429). Stele retries later.`;
+  const message = `${at} limits the rate of requests (429).`;
   return unreachable(message, retryAfter === undefined ? {} : { retryAfter });
 }
 

@@ -230,19 +230,22 @@ async function perform(
     const { repository: next, documents, changed, detail, lost } = synced;
     run = { ...run, state: 'succeeded', to: next.commit, documents, detail };
     if (lost !== null) {
-      run = { ...run, state: 'failed', detail: lost.detail };
-      const isNews = await noteFailure(registry, run, null, lost.detail, lost.commit);
+      const { commit, ...why } = lost;
+      run = { ...run, state: 'failed', ...why };
+      const isNews = await noteFailure(registry, run, null, lost.detail, { lost: commit });
       isRecorded ||= isNews;
     }
     followed = Object.values(next.documents).filter(({ outcome }) => outcome !== 'detached');
     isRecorded ||= changed;
   } catch (error) {
-    if (isRegistryError(error) && error.retryAfter !== undefined) onLimit(error.retryAfter);
+    const seconds = isRegistryError(error, 'unreachable') ? error.retryAfter : undefined;
+    if (seconds !== undefined) onLimit(seconds);
+    const until = seconds === undefined ? null : new Date(registry.now().getTime() + seconds * 1000).toISOString();
     const stopped = 'The registry was shut down. The sync continues after the next start.';
     const message = isRegistryError(error) ? error.message : "An unexpected error occurred. See the server's log.";
-    const detail = signal.aborted ? stopped : message;
+    const detail = signal.aborted ? stopped : message + (until === null ? '' : ` It is asked again from ${until}.`);
     run = { ...run, state: 'failed', to: run.from, detail };
-    const isNews = !signal.aborted && (await noteFailure(registry, run, error, detail));
+    const isNews = !signal.aborted && (await noteFailure(registry, run, error, detail, { until }));
     isRecorded ||= isNews;
   }
   run = { ...run, finishedAt: registry.now().toISOString() };

@@ -79,16 +79,30 @@ function nextTry({ now }: Registry, { retry }: Repository, commit: string): Retr
   return { commit, tries, at };
 }
 
+/** How long a host may limit requests before that is a failure, which people are told of. */
+const patience = 180 * minute;
+/** How often it is recorded when it may be asked again: limits of a minute may follow one another. */
+const quiet = 15 * minute;
+
+/** What is recorded while a host limits requests until then. Undefined: nothing new. Null: it has done so for too long. */
+function waitFor({ limited, state }: Repository, detail: string, until: string, at: string): Repository['limited'] {
+  if (state === 'failed' || state === 'detached') return undefined;
+  const since = limited?.since ?? at;
+  if (Date.parse(at) - Date.parse(since) >= patience) return null;
+  const isTold = limited && Date.parse(at) < Date.parse(limited.until) + quiet;
+  return isTold ? undefined : { detail, since, until };
+}
+
 /**
  * Records on the repository that a sync failed. `lost`: a commit that could not be read; it is
- * retried later. Returns whether this failure is new.
+ * retried later. `until`: when its host, which limits requests, may be asked again. Returns whether this is new.
  */
 export async function noteFailure(
   registry: Registry,
   run: Run,
   error: unknown,
   detail: string,
-  lost: string | null = null,
+  { lost = null, until = null }: { lost?: string | null; until?: string | null },
 ): Promise<boolean> {
   if (lost === null && !isRegistryError(error))
     registry.log('error', 'sync failed', { run: run.id, error: error instanceof Error ? error.stack : error });
@@ -96,15 +110,21 @@ export async function noteFailure(
   await registry.refs
     .update<Repository>(repositoryRef(run.org, run.repository), (current) => {
       const value = current!.value;
+      const at = registry.now().toISOString();
+      const about = { actor: `sync:${run.org}`, origin: `run:${run.id}` };
+      const limited = until === null ? null : waitFor(value, detail, until, at);
+      isNews = limited !== undefined;
+      if (limited === undefined) return null;
+      if (limited !== null) return { value: { ...value, limited }, change: { ...about, action: 'sync put off' } };
       isNews = value.state !== 'failed' || value.detail !== detail;
       // A missing repository stays `detached` until a sync finds it again, and must not have been replaced then.
       if (lost === null && value.state === 'detached') isNews = false;
       if (!isNews && lost === null) return null;
       const retry = lost === null ? (value.retry ?? null) : nextTry(registry, value, lost);
-      const change = { actor: `sync:${run.org}`, origin: `run:${run.id}`, action: 'sync failed' };
-      const at = registry.now().toISOString();
-      const since = value.state === 'failed' ? (value.since ?? at) : at;
-      return { value: { ...value, state: 'failed' as const, since, detail, ...(retry && { retry }) }, change };
+      const change = { ...about, action: 'sync failed' };
+      const since = value.state === 'failed' ? (value.since ?? at) : (value.limited?.since ?? at);
+      const failed = { ...value, state: 'failed' as const, since, limited: null };
+      return { value: { ...failed, detail, ...(retry && { retry }) }, change };
     })
     .catch((cause: unknown) =>
       registry.log('error', 'sync failure not recorded', { run: run.id, error: String(cause) }),

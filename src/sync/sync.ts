@@ -168,8 +168,8 @@ export interface Synced {
   changed: boolean;
   /** What a person should know about this run, or null. */
   detail: string | null;
-  /** Set when this commit could not be read or judged completely and must be read again. */
-  lost: { commit: string; detail: string } | null;
+  /** Set when this commit could not be read or judged completely and must be read again. `sandbox`: as in a run. */
+  lost: ({ commit: string; detail: string } & Pick<Run, 'sandbox'>) | null;
 }
 
 /**
@@ -209,7 +209,12 @@ export async function syncRepository(
       return await syncTip({ ...syncing, ...held, repository: standing, tags: asked }, now);
     } catch (error) {
       if (!now.found || !isSandboxLost(error)) throw error;
-      return { ...nothing, repository: standing, detail: null, lost: { commit: now.commit, detail: error.message } };
+      return {
+        ...nothing,
+        repository: standing,
+        detail: null,
+        lost: { commit: now.commit, detail: error.message, sandbox: 'lost' },
+      };
     }
   });
 }
@@ -252,7 +257,7 @@ async function syncTip(syncing: Syncing, tip: Tip): Promise<Synced> {
   const detail = branch.lost ?? tagged.lost;
   if (detail !== null) {
     const recorded = await recordProgress(syncing, change, documents);
-    return { ...recorded, lost: { commit: tip.commit, detail } };
+    return { ...recorded, lost: { commit: tip.commit, detail, sandbox: 'lost' } };
   }
   const end = { ...change, trusted: tip.commit, state: 'following' as const, detail: tagged.note };
   return recordProgress(syncing, end, documents, rewritten ?? tagged.note);
@@ -304,6 +309,7 @@ async function recordProgress(
 ): Promise<Synced> {
   // A state is recorded only when nothing is left to retry.
   if (change.state !== undefined && repository.retry) change = { ...change, retry: null };
+  if (repository.limited) change = { ...change, limited: null };
   const next = { ...repository, ...change };
   const changed =
     documents.length > 0 ||
@@ -312,6 +318,7 @@ async function recordProgress(
     next.detail !== repository.detail ||
     (next.held ?? null) !== (repository.held ?? null) ||
     next.diverged?.detail !== repository.diverged?.detail ||
+    next.limited !== repository.limited ||
     !isDeepStrictEqual(next.tags, repository.tags);
   if (!changed) return { repository, documents, changed, detail, lost: null };
   const at = registry.now().toISOString();

@@ -60,6 +60,17 @@ test('sync over HTTP waits for the run, and prints its documents and its reposit
   ]);
 });
 
+test('sync says in its exit code whether the repository was not reached, or a document could not be checked', async () => {
+  const failed = { ...run, state: 'failed', documents: [], detail: 'pay.yaml: The document could not be checked.' };
+  await using stub = await openStub([
+    [202, { ...failed, sandbox: 'lost' }],
+    [202, failed],
+  ]);
+  const sync = () => runHere(['sync', '@acme/apis/pay', '--registry', stub.url], { env: { STELE_KEY: 'k' } });
+  expect((await sync()).code).toBe(75);
+  expect((await sync()).code).toBe(3);
+});
+
 test('a registry that has had enough requests is asked once more, when it says', async () => {
   const full = { detail: 'Too many requests: wait 1 s.' };
   await using stub = await openStub([

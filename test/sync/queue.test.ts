@@ -1,6 +1,13 @@
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import { repositoryId, repositoryRef, type Repository, type Trigger } from '../../src/model/connection.ts';
+import { sandboxLost } from '../../src/compile/compile.ts';
+import {
+  connectionState,
+  repositoryId,
+  repositoryRef,
+  type Repository,
+  type Trigger,
+} from '../../src/model/connection.ts';
 import { RegistryError } from '../../src/model/errors.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
@@ -66,3 +73,74 @@ test.each<[Trigger, number]>([
     await queue.close();
   },
 );
+
+test('a host that limits requests makes its repository wait, and only fail when that lasts for hours', async () => {
+  const { registry, source, pass } = createWorld();
+  const given = { url, branch: null, credential: null, visibility: 'public', validation: 'lenient' } as const;
+  await follow(registry, 'acme', { ...given, discover: '' });
+  source.push(url, { 'a.yaml': 'openapi: 3.1.0\ninfo: {title: A, version: 1.0.0}\n' });
+  const queue = createSyncQueue(registry, createPulls);
+  const sync = async () => (await queue.request('acme', id, 'timer')).done;
+  const read = async () => (await registry.refs.read<Repository>(repositoryRef('acme', id)))!;
+  await sync();
+  const { tip } = registry.source;
+  registry.source.tip = () => {
+    throw new RegistryError('unreachable', 'The host limits requests.', { retryAfter: 60 });
+  };
+  const first = registry.now().toISOString();
+  const until = '2026-01-01T00:01:00.000Z';
+  expect(await sync()).toMatchObject({ state: 'failed' });
+  const waiting = {
+    state: 'behind',
+    detail: `The host limits requests. It is asked again from ${until}.`,
+    since: first,
+  };
+  const { value, generation } = await read();
+  expect(value).toMatchObject({ state: 'following', detail: null });
+  expect(connectionState(value, null)).toEqual(waiting);
+  // Limits of a minute may follow one another: that is not recorded each time.
+  pass(10 * 60_000);
+  await sync();
+  expect(await read()).toMatchObject({ generation });
+  pass(169 * 60_000);
+  await sync();
+  expect((await read()).value).toMatchObject({ state: 'following', limited: { since: first } });
+  pass(60_000);
+  await sync();
+  expect(connectionState((await read()).value, null)).toMatchObject({ state: 'failed', since: first });
+  registry.source.tip = tip;
+  await sync();
+  expect(connectionState((await read()).value, null)).toMatchObject({ state: 'synced', detail: null });
+  // And a limit that ends in time leaves nothing.
+  registry.source.tip = () => {
+    throw new RegistryError('unreachable', 'The host limits requests.', { retryAfter: 60 });
+  };
+  await sync();
+  expect(connectionState((await read()).value, null)).toMatchObject({ state: 'behind' });
+  registry.source.tip = tip;
+  await sync();
+  expect((await read()).value).toMatchObject({ state: 'following', limited: null });
+  await queue.close();
+});
+
+test('a run says where a document could not be checked, and not where the repository could not be read', async () => {
+  const { registry, source, compiler } = createWorld();
+  const given = { url, branch: null, credential: null, visibility: 'public', validation: 'lenient' } as const;
+  await follow(registry, 'acme', { ...given, discover: '' });
+  source.push(url, { 'a.yaml': 'openapi: 3.1.0\ninfo: {title: A, version: 1.0.0}\n' });
+  const { compile } = compiler;
+  compiler.compile = () => Promise.reject(sandboxLost('It took too long.', true));
+  const queue = createSyncQueue(registry, createPulls);
+  const run = await (await queue.request('acme', id, 'manual')).done;
+  expect(run).toMatchObject({
+    state: 'failed',
+    detail: expect.stringContaining('could not be checked'),
+    sandbox: 'lost',
+  });
+  compiler.compile = compile;
+  registry.source.tip = () => Promise.reject(new RegistryError('unreachable', 'The host does not answer.'));
+  const other = await (await queue.request('acme', id, 'manual')).done;
+  expect(other).toMatchObject({ state: 'failed', detail: 'The host does not answer.' });
+  expect(other).not.toHaveProperty('sandbox');
+  await queue.close();
+});

@@ -142,9 +142,17 @@ async function describeRun(call: Call, { isOwn }: Synced, run: Run): Promise<obj
 }
 
 function runRecord(run: Run, documents: readonly object[]): object {
-  const { id, state, trigger, url, branch, from, to, startedAt, finishedAt, progress = null, detail } = run;
+  const { id, state, trigger, url, branch, from, to, startedAt, finishedAt, progress = null, detail, sandbox } = run;
   const about = { id, state, trigger, repository: repositoryName(url), branch, from, to };
-  return { ...about, startedAt, finishedAt, progress, detail: publicDetail(url, detail), documents };
+  return {
+    ...about,
+    startedAt,
+    finishedAt,
+    progress,
+    detail: publicDetail(url, detail),
+    ...(sandbox && { sandbox }),
+    documents,
+  };
 }
 
 function documentRecord({ url }: Run, { path, outcome, label, detail }: RunDocument): object {

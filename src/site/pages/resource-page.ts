@@ -368,6 +368,6 @@ async function whyNothing({ registry }: Site, resource: Resource): Promise<Why> 
   if (state === 'detached')
     return { text: 'The file, branch or repository no longer exists, or was replaced.', detail: shownDetail };
   if (repository === null || repository.value.commit === null)
-    return { text: 'The repository has not been synced yet.', detail: null };
+    return { text: 'The repository has not been synced yet.', detail: shownDetail };
   return { text: `The last sync found no document at ${connection.path}.`, detail: shownDetail };
 }
