@@ -42,16 +42,11 @@ interface Attempt extends Worker {
 const lifetime = 24 * 60 * 60 * 1000;
 /** Milliseconds after which another process's unfinished attempt counts as crashed. */
 const lease = 180_000;
-/** Errors that are stored and returned again. After any other error, repeating the request may succeed. */
-const lasting: readonly ErrorCode[] = [
-  'malformed',
-  'forbidden',
-  'not_found',
-  'gone',
-  'conflict',
-  'refused',
-  'too_large',
-];
+/**
+ * Errors that are stored and returned again. After any other error, repeating the request may succeed, also after one
+ * about what exists and who may do it: that may be a second old in this process.
+ */
+const lasting: readonly ErrorCode[] = ['malformed', 'conflict', 'refused', 'too_large'];
 
 /**
  * Performs a request once and returns the same answer to every repetition within 24 hours, across

@@ -296,8 +296,8 @@ export async function send(
   const once = method === 'POST' ? `step-${step}` : undefined;
   const sent: Sent = { key, ...(body !== undefined && { body }), ...(once !== undefined && { once }) };
   const answer = await world.call(method, path, sent);
-  // What a quota refuses is tried again: there may be room by then.
-  if (once !== undefined && answer.status < 500 && answer.status !== 403 && key === life.admin)
+  // What may pass is tried again: there may be room, or something, by then.
+  if (once !== undefined && answer.status < 500 && ![403, 404, 410].includes(answer.status) && key === life.admin)
     life.answers.push({ path, body, once, answer, at: world.now() });
   return answer;
 }

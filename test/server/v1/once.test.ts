@@ -61,6 +61,20 @@ test('a refusal is remembered as well', async () => {
   expect(again.json['instance']).not.toBe(first.json['instance']);
 });
 
+test('what is not there, or not allowed, by what a process knows is not remembered: it may be a second old', async () => {
+  await using api = await openApi();
+  const publish = () => api.call('POST', '/v1/apis/pay/spec', { body: { document: documentOf('1.0.0') }, headers });
+  expect((await publish()).status).toBe(404);
+  await api.call('POST', '/v1/apis', { body: creation });
+  expect((await publish()).status).toBe(201);
+  const registry = createTestRegistry();
+  for (const code of ['forbidden', 'gone'] as const) {
+    const refusal = new RegistryError(code, 'No.');
+    await expect(performOnce(registry, repeatable, () => Promise.reject(refusal))).rejects.toBe(refusal);
+  }
+  expect(await performOnce(registry, repeatable, async () => 7)).toEqual({ answer: 7, isReplay: false });
+});
+
 test('of repetitions at the same time, in two processes, one is done and all are answered the same', async () => {
   const registry = createTestRegistry(unlimited);
   await using one = await openApi(registry);
