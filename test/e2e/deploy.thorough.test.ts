@@ -1,15 +1,19 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { caddyProgram, hasCaddy } from '../servers/caddy.ts';
 import { hasNginx, nginxProgram } from '../servers/nginx.ts';
-import { freePort } from '../servers/ports.ts';
+import { answers, freePort } from '../servers/ports.ts';
 import { runStele, serveStele } from './stele.ts';
 
 const run = promisify(execFile);
@@ -73,11 +77,12 @@ describe('deployed', () => {
     },
   );
 
-  test.skipIf(!hasNginx)(`nginx takes its example${hasNginx ? '' : ' (skipped: nginx is not installed)'}`, async () => {
-    // Without a certificate, and with folders and a port that any user has.
+  /** The example of nginx in front of a port, without a certificate, and with folders and a port that any user has. */
+  async function writeNginx(upstream: number, port: number): Promise<string> {
     const example = readFileSync(new URL('nginx.conf', folder), 'utf8')
       .replace(/^ *(?:ssl_|http2 ).*$/gm, '')
-      .replace(/listen +\S+ ssl.*;/g, `listen 127.0.0.1:${await freePort()};`)
+      .replace(/listen +\S+ ssl.*;/g, `listen 127.0.0.1:${port};`)
+      .replace('server 127.0.0.1:7700', `server 127.0.0.1:${upstream}`)
       .replace('/var/cache/nginx/stele', join(home, 'cache'));
     const path = join(home, 'nginx.conf');
     const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
@@ -85,10 +90,44 @@ describe('deployed', () => {
       .join(' ');
     const text = `pid ${join(home, 'pid')}; error_log stderr; events {} http { access_log off; ${paths} ${example} }`;
     await writeFile(path, text);
-    const { stderr } = await run(nginxProgram!, ['-t', '-c', path]);
+    return path;
+  }
+
+  test.skipIf(!hasNginx)(`nginx takes its example${hasNginx ? '' : ' (skipped: nginx is not installed)'}`, async () => {
+    const { stderr } = await run(nginxProgram!, ['-t', '-c', await writeNginx(7700, await freePort())]);
     expect(stderr).toContain('test is successful');
     expect(stderr).not.toContain('warn');
   });
+
+  test.skipIf(!hasNginx)(
+    `nginx never shows from its cache what became private, also while Stele is restarted${hasNginx ? '' : ' (skipped: nginx is not installed)'}`,
+    async () => {
+      let isPublic = true;
+      const stele = createServer((_, response) => {
+        const lifetime = isPublic ? 'public, max-age=1, must-revalidate' : 'private, no-store';
+        response.writeHead(isPublic ? 200 : 404, { 'Cache-Control': lifetime, Connection: 'close' }).end('{}');
+      }).listen(0, '127.0.0.1');
+      await once(stele, 'listening');
+      const port = await freePort();
+      const path = await writeNginx((stele.address() as AddressInfo).port, port);
+      const nginx = spawn(nginxProgram!, ['-c', path, '-g', 'daemon off; master_process off;'], { stdio: 'ignore' });
+      const ended = once(nginx, 'exit');
+      try {
+        while (!(await answers(port))) await delay(20);
+        const ask = async () => (await fetch(`http://127.0.0.1:${port}/@acme/apis/a`)).status;
+        expect(await ask()).toBe(200);
+        isPublic = false;
+        while ((await ask()) === 200) await delay(20);
+        stele.close();
+        await once(stele, 'close');
+        expect(await ask()).toBe(502);
+      } finally {
+        stele.close();
+        nginx.kill();
+        await ended;
+      }
+    },
+  );
 
   test.skipIf(!hasCaddy)(`Caddy takes its example${hasCaddy ? '' : ' (skipped: Caddy is not installed)'}`, async () => {
     const given = ['validate', '--adapter', 'caddyfile', '--config', fileURLToPath(new URL('Caddyfile', folder))];
