@@ -20,12 +20,12 @@ function asRepository({ path, credential }: HostOwner): HostRepository {
 }
 
 /**
- * The repositories in an answer. Rejects with `unreachable` when it is not a list: a page for people
+ * The items in an answer. Rejects with `unreachable` when it is not a list: a page for people
  * must not look like an owner without repositories.
  */
-function repositoriesIn(host: string, list: unknown): readonly unknown[] {
+function listIn(host: string, list: unknown, what: string): readonly unknown[] {
   if (Array.isArray(list)) return list;
-  throw unreachable(`${host} answered with something that is not a list of repositories.`);
+  throw unreachable(`${host} answered with something that is not a list of ${what}.`);
 }
 
 /** Whether what the request was about is not there, or no longer. */
@@ -132,9 +132,10 @@ export function createApiHost(settings: HostSettings, special: ApiHost): Host {
         const ask = async (at: number) => {
           const answer = await send({ method: 'GET', path: special.pullsAt(repository, at) });
           const { list, next } = special.pageIn(answer, at);
-          return { items: itemsIn(list).map(special.readPull), next };
+          return { items: listIn(product, list, 'pull requests').map(special.readPull), next };
         };
-        return (await readPages(maxPulls, maxPullPages, ask, first)).items;
+        const { items: pulls, isComplete } = await readPages(maxPulls, maxPullPages, ask, first);
+        return { pulls, isComplete };
       }),
     listRepositories: (owner) =>
       calling(asRepository(owner), async (send) => {
@@ -149,7 +150,9 @@ export function createApiHost(settings: HostSettings, special: ApiHost): Host {
             return { items: [], next: at };
           }
           const { list, next } = special.pageIn(answer, at);
-          const items = repositoriesIn(product, list).map((item) => special.readRepository(item, asRepository(owner)));
+          const items = listIn(product, list, 'repositories').map((item) =>
+            special.readRepository(item, asRepository(owner)),
+          );
           return { items, next };
         };
         const { items: repositories, isComplete } = await readPages(maxRepositories, maxPages, ask, first);

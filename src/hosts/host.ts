@@ -192,10 +192,10 @@ export interface Host {
   nameOf(url: string): string | null;
 
   /**
-   * The open pull requests, newest first, at most 200. Without a
-   * credential the request is anonymous.
+   * The open pull requests, newest first, at most 200. Without a credential the request is
+   * anonymous. Rejects with `unreachable` when the answer is not a list.
    */
-  listPulls(repository: HostRepository): Promise<Pull[]>;
+  listPulls(repository: HostRepository): Promise<{ pulls: Pull[]; isComplete: boolean }>;
 
   /**
    * The repositories of an owner, at most 2,000. Their URLs are made of the host's own URL and their

@@ -50,6 +50,8 @@ export function createPulls(
   const running = new Map<string, Running>();
   const closing = new AbortController();
   const alarms = createAlarms((key) => look(key.split('/')[1]!, key));
+  /** Pull requests that their host did not list as open when it was last asked. */
+  const unlisted = new Set<string>();
   /** How often in turn a remote did not answer, by pull request. */
   const misses = new Map<string, number>();
 
@@ -134,12 +136,29 @@ export function createPulls(
     if (host === null) return;
     await asks.take(repository.org, async () => {
       if (closing.signal.aborted) return;
-      const open = await host.host.listPulls({ name: host.name, credential: repository.credential });
+      const { pulls, isComplete } = await host.host.listPulls({ name: host.name, credential: repository.credential });
       const id = repositoryId(repository.url, repository.branch);
       // This runs with every reconciliation, so nothing is written for a pull request that was
       // checked.
-      for (const pull of open) await request(repository.org, id, pull, true, false);
+      for (const pull of pulls) await request(repository.org, id, pull, true, false);
+      if (isComplete)
+        await closeUnlisted(repository.org, id, new Set<number | null>(pulls.map(({ number }) => number)));
     });
+  }
+
+  /** Closes what the host lists as open no more, twice in turn: pages shift while they are read. */
+  async function closeUnlisted(org: string, id: string, listed: ReadonlySet<number | null>): Promise<void> {
+    for await (const [key, { state, number }] of listPulls(registry, `pulls/${org}/${id}/`)) {
+      if (number === null || state === 'closed') continue;
+      const wasUnlisted = unlisted.delete(key);
+      if (listed.has(number)) continue;
+      if (!wasUnlisted) unlisted.add(key);
+      else {
+        // One that is opened again is checked again.
+        await changePull(registry, key, { state: 'closed', head: null });
+        running.get(key)?.stop.abort();
+      }
+    }
   }
 
   async function request(org: string, id: string, pull: Pull, isOpen: boolean, isPushed = true): Promise<void> {

@@ -282,18 +282,18 @@ export function hostContract(name: string, given: HostCase): void {
     ifPulls('lists the open pull requests of every page, newest first, and no more than 200', async () => {
       const numbers = Array.from({ length: 230 }, (_, index) => 230 - index);
       opened.standIn.pulls.push(...numbers.slice(0, 120).map((number) => pullItem(number, 'main')));
-      const listed = await host.listPulls(repository);
-      expect(listed).toEqual(
-        numbers.slice(0, 120).map((number) => ({ number, base: 'main', ref: given.refOf(number) })),
-      );
+      const pulls = numbers.slice(0, 120).map((number) => ({ number, base: 'main', ref: given.refOf(number) }));
+      expect(await host.listPulls(repository)).toEqual({ pulls, isComplete: true });
       opened.standIn.pulls.push(...numbers.slice(120).map((number) => pullItem(number, 'main')));
-      expect((await host.listPulls(repository)).map(({ number }) => number)).toEqual(numbers.slice(0, 200));
+      const some = await host.listPulls(repository);
+      expect(some.isComplete).toBe(false);
+      expect(some.pulls.map(({ number }) => number)).toEqual(numbers.slice(0, 200));
     });
 
     ifPulls('pull requests that cannot be are not listed', async () => {
       opened.standIn.pulls.push(pullItem(-1, 'main'), pullItem('x', 'main'), pullItem(2, 'a..b'));
       opened.standIn.pulls.push(pullItem(3, 'main'));
-      expect((await host.listPulls(repository)).map(({ number }) => number)).toEqual([3]);
+      expect((await host.listPulls(repository)).pulls.map(({ number }) => number)).toEqual([3]);
     });
 
     ifStatuses(
@@ -388,7 +388,7 @@ export function hostContract(name: string, given: HostCase): void {
 
     ifPulls('without a credential the pull requests are asked for as nobody', async () => {
       opened.standIn.pulls.push(pullItem(1, 'main'));
-      expect(await host.listPulls({ ...repository, credential: null })).toHaveLength(1);
+      expect((await host.listPulls({ ...repository, credential: null })).pulls).toHaveLength(1);
       expect(opened.standIn.requests.map(({ headers }) => headers.authorization)).toEqual([undefined]);
     });
 
@@ -423,7 +423,7 @@ export function hostContract(name: string, given: HostCase): void {
     test('5xx and 429 are tried again, after the time that they name', async () => {
       const isRead = ({ path }: { path: string }) =>
         /pull|merge|repo|projects/.test(path) && !path.includes('installation');
-      const list = given.pullItem === null ? () => owned(host) : () => host.listPulls(repository);
+      const list = given.pullItem === null ? () => owned(host) : async () => (await host.listPulls(repository)).pulls;
       opened.standIn.pulls.push(pullItem(1, 'main'));
       opened.standIn.owned.repositories.push(item(nameOf(1)));
       opened.standIn.fail({ status: 503 }, 1, isRead);

@@ -24,6 +24,8 @@ export function waitFor(expectation: () => unknown): Promise<unknown> {
 export interface FakeHost extends Host {
   told: Check[];
   open: Pull[];
+  /** Whether `open` is all of them. */
+  isComplete: boolean;
   /** How often `reportCheck` still fails. */
   failures: number;
 }
@@ -34,13 +36,14 @@ export function createFakeHost(): FakeHost {
     name: 'github',
     told: [],
     open: [],
+    isComplete: true,
     failures: 0,
     isGenuine: async () => true,
     readHint: () => ({ kind: 'nothing', event: 'ping' }),
     nameOf: (repository) => /^https:\/\/git\.test\/(.+?)(?:\.git)?$/.exec(repository)?.[1] ?? null,
     findRepository: () => Promise.resolve(null),
     listRepositories: () => Promise.resolve({ repositories: [], isComplete: true }),
-    listPulls: async () => host.open,
+    listPulls: async () => ({ pulls: host.open, isComplete: host.isComplete }),
     async reportCheck(_repository, check) {
       if (host.failures-- > 0) throw new RegistryError('unreachable', 'The host does not answer.');
       host.told.push(check);

@@ -28,7 +28,7 @@ describe('one does not stop another', () => {
     const head = source.push(url, { 'pay.yaml': api('1.1.0') }, { branch: 'refs/pull/7/head' });
     host.listPulls = async ({ name }) => {
       if (name !== 'acme/apis') throw new RegistryError('unreachable', 'The host refuses the credential.');
-      return [seven];
+      return { pulls: [seven], isComplete: true };
     };
     const ours = await repositoryOf(scene);
     await queue.reconcileHosts([{ ...ours, org: 'other', url: 'https://git.test/other/apis.git' }, ours]);
@@ -42,8 +42,9 @@ describe('one does not stop another', () => {
     source.push(url, { 'pay.yaml': api('1.0.0') });
     await sync();
     const head = source.push(url, { 'pay.yaml': api('1.1.0') }, { branch: 'refs/pull/7/head' });
-    const never = Promise.withResolvers<Pull[]>();
-    host.listPulls = ({ name }) => (name === 'acme/apis' ? Promise.resolve([seven]) : never.promise);
+    const never = Promise.withResolvers<{ pulls: Pull[]; isComplete: boolean }>();
+    host.listPulls = ({ name }) =>
+      name === 'acme/apis' ? Promise.resolve({ pulls: [seven], isComplete: true }) : never.promise;
     const ours = await repositoryOf(scene);
     const dead = Array.from({ length: 20 }, (_, n) => ({
       ...ours,
@@ -53,7 +54,7 @@ describe('one does not stop another', () => {
     const asking = queue.reconcileHosts([...dead, ours]);
     await checked(head);
     expect(host.told).toContainEqual(expect.objectContaining({ commit: head }));
-    never.resolve([]);
+    never.resolve({ pulls: [], isComplete: true });
     await asking;
   });
 

@@ -167,6 +167,36 @@ describe('pull requests', () => {
     );
   });
 
+  test('a request that was closed without a hook is closed once the host lists it no more, twice in turn', async () => {
+    const { source, sync, host, queue, checked, state } = await open();
+    source.push(url, { 'pay.yaml': api('1.0.0') });
+    await sync();
+    const head = source.push(url, { 'pay.yaml': api('1.1.0') }, { branch: 'refs/pull/7/head' });
+    const look = () => queue.reconcileHosts([{ url, branch: null, credential: 'git', org: 'acme' } as never]);
+    host.open = [seven];
+    await look();
+    await checked(head);
+    host.open = [];
+    // Pages shift while they are read.
+    await look();
+    expect(await state()).toMatchObject({ state: 'checked' });
+    host.open = [seven];
+    await look();
+    host.open = [];
+    host.isComplete = false;
+    for (let n = 0; n < 3; n++) await look();
+    host.isComplete = true;
+    await look();
+    expect(await state()).toMatchObject({ state: 'checked' });
+    await look();
+    expect(await state()).toMatchObject({ state: 'closed' });
+    const { length } = host.told;
+    source.push(url, { 'pay.yaml': api('1.2.0') });
+    await sync();
+    await queue.close();
+    expect(host.told.slice(length).filter(({ commit }) => commit === head)).toEqual([]);
+  });
+
   test('a push to a pull request that was checked is written down before the hook is answered', async () => {
     const { source, sync, hook, checked, queue, another, state } = await open();
     source.push(url, { 'pay.yaml': api('1.0.0') });
