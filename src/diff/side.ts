@@ -48,6 +48,8 @@ export function dialectOfSchema(document: JsonObject): Dialect {
 export interface Place {
   value: unknown;
   pointer: string;
+  /** What the value is, where it is not what stands there. */
+  form?: string;
 }
 
 /** One of the two documents that are compared. */

@@ -100,6 +100,36 @@ export function createWalk(before: Side, after: Side, rules: ChangeRules, told?:
   };
 }
 
+/** What a thing is known by. Two that share one of these keys are the same. */
+export type KeysOf<Thing> = (side: Side, thing: Thing) => string[];
+
+/** Pairs things of both documents by the first kind of key that they share: those of the new one in order, then what is gone. */
+export function pairBy<Thing>(
+  { before, after, spend }: Walk,
+  old: readonly Thing[],
+  current: readonly Thing[],
+  kinds: readonly KeysOf<Thing>[],
+): { before: Thing | null; after: Thing | null }[] {
+  const left = new Set(old);
+  const partners = new Map<Thing, Thing>();
+  for (const keysOf of kinds) {
+    const byKey = new Map<string, Thing[]>();
+    for (const thing of left)
+      for (const key of keysOf(before, thing)) byKey.getOrInsertComputed(key, () => []).push(thing);
+    for (const thing of byKey.size === 0 ? [] : current) {
+      if (partners.has(thing)) continue;
+      const keys = keysOf(after, thing);
+      spend(keys.length / 4);
+      const partner = keys.flatMap((key) => byKey.get(key) ?? []).find((one) => left.has(one));
+      if (partner !== undefined && left.delete(partner)) partners.set(thing, partner);
+    }
+  }
+  return [
+    ...current.map((thing) => ({ before: partners.get(thing) ?? null, after: thing })),
+    ...[...left].map((thing) => ({ before: thing, after: null })),
+  ];
+}
+
 export function createUnit(): Unit {
   return { facts: [], children: [], excluded: [] };
 }

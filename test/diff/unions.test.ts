@@ -436,3 +436,30 @@ test('what an alternative says of the values that another one allows anyway is c
   expect(requests(open({ description: 'A' }), open({ description: 'B' }))).toEqual(['docs body-description-changed']);
   expect(requests(open({ default: 'a' }), open({ default: 'b' }))).toEqual(['risky request-body-default-changed']);
 });
+
+test('one of two unions that is gone is not said of the other one', () => {
+  const asks = (...names: string[]) => names.map((name) => ({ required: [name] }));
+  const [both, left] = [{ anyOf: asks('a', 'b'), oneOf: asks('c', 'd') }, { oneOf: asks('c', 'd') }];
+  expect(told(compare(taking(both), taking(left)))).toEqual(['safe request-body-any-of-unset']);
+  expect(told(compare(taking(left), taking(both)))).toEqual(['breaking request-body-any-of-set']);
+});
+
+test.each(['anyOf', 'oneOf'])('alternatives of %s that refer to alternatives forty times are compared', (keyword) => {
+  const chain = (last: Json) => {
+    const refer = (at: number) => ['x', 'y'].map((title) => ({ $ref: `#/components/schemas/L${at + 1}`, title }));
+    const levels = Array.from({ length: 40 }, (_, at): [string, Json] => [`L${at}`, { [keyword]: refer(at) }]);
+    return { components: { schemas: { ...Object.fromEntries(levels), L40: last } } };
+  };
+  const root = { $ref: '#/components/schemas/L0' };
+  const lists = [{ enum: ['a'] }, { enum: ['b'] }].map((last) => taking(root, chain(last)));
+  expect(compare(lists[0]!, lists[1]!).reason).toBe(null);
+});
+
+test('a schema that is an alternative of itself is compared', () => {
+  const list = (value: number) =>
+    taking(
+      { $ref: '#/components/schemas/A' },
+      { components: { schemas: { A: { anyOf: [{ $ref: '#/components/schemas/A' }, { const: value }] } } } },
+    );
+  expect(compare(list(1), list(2)).verdict).toBe('breaking');
+});

@@ -11,7 +11,7 @@ import {
   reportTexts,
 } from './report-part.ts';
 import { operationsOf, type Operation, bodyOf } from './operations.ts';
-import { pairBy, type OperationPair } from './pair-operations.ts';
+import type { OperationPair } from './pair-operations.ts';
 import { compareContents } from './compare-contents.ts';
 import { compareEncodings } from './compare-encodings.ts';
 import { compareParameters } from './compare-parameters.ts';
@@ -22,7 +22,7 @@ import { codeOf, sayHas } from '../report.ts';
 import { judgeRemoval } from '../sunset.ts';
 import { textOfValue } from '../schema/read-schema.ts';
 import { memberOf, membersOf, resolvePlace, type Side } from '../side.ts';
-import type { Unit, Walk } from '../walk.ts';
+import { pairBy, type Unit, type Walk } from '../walk.ts';
 
 /** Compares one operation of two documents. One that the API sends is the other way round: its request is read, its answers are sent. */
 export function compareOperation(walk: Walk, unit: Unit, { before, after, kind, isSent }: OperationPair): void {

@@ -1,6 +1,6 @@
 import { objectOf } from '../../render/json-value.ts';
-import { placeAt, type Place, type Side } from '../side.ts';
-import type { Walk } from '../walk.ts';
+import { placeAt } from '../side.ts';
+import { pairBy, type KeysOf, type Walk } from '../walk.ts';
 import { operationsOf, shapeOf, type Operation } from './operations.ts';
 import { serversOf } from './servers.ts';
 
@@ -22,7 +22,7 @@ export function pairOperations(walk: Walk): OperationPair[] {
   const passedOver = samePaths(walk);
   const [old, current] = sides.map((side) => operationsOf(side, placeAt(side, ['paths']), '', passedOver));
   const urls =
-    (toPath: (path: string) => string): KeysOf =>
+    (toPath: (path: string) => string): KeysOf<Operation> =>
     (side, operation) =>
       serversOf(side, operation).servers.map(({ url }) => `${operation.method} ${url}${toPath(operation.path)}`);
   const paths = pairBy(walk, old!, current!, [
@@ -52,41 +52,4 @@ function samePaths({ before, after, same }: Walk): ReadonlySet<string> {
   const [old, current] = [before, after].map(({ document }) => objectOf(document['paths']));
   const names = Object.keys(old!).filter((path) => Object.hasOwn(current!, path));
   return new Set(names.filter((path) => same(old![path], current![path])));
-}
-
-/** What an operation is known by. Two that share one of these keys are the same. */
-type KeysOf = (side: Side, operation: Operation) => string[];
-
-/** Pairs things of both documents by the first kind of key that they share. */
-export function pairBy<Thing extends { place: Place }>(
-  { before, after, spend }: Walk,
-  old: readonly Thing[],
-  current: readonly Thing[],
-  kinds: readonly ((side: Side, thing: Thing) => string[])[],
-): { before: Thing | null; after: Thing | null }[] {
-  const left = new Set(old);
-  const partners = new Map<Thing, Thing>();
-  for (const keysOf of kinds) {
-    const byKey = new Map<string, Thing[]>();
-    for (const thing of left)
-      for (const key of keysOf(before, thing)) {
-        const list = byKey.get(key);
-        if (list) list.push(thing);
-        else byKey.set(key, [thing]);
-      }
-    if (byKey.size === 0) break;
-    for (const thing of current) {
-      if (partners.has(thing)) continue;
-      const keys = keysOf(after, thing);
-      spend(keys.length / 4);
-      const partner = keys.flatMap((key) => byKey.get(key) ?? []).find((one) => left.has(one));
-      if (partner === undefined) continue;
-      left.delete(partner);
-      partners.set(thing, partner);
-    }
-  }
-  return [
-    ...current.map((thing) => ({ before: partners.get(thing) ?? null, after: thing })),
-    ...[...left].map((thing) => ({ before: thing, after: null })),
-  ];
 }

@@ -1,9 +1,11 @@
 import {
   compareDiscriminators,
+  essenceIn,
   hasUnion,
   matchBranches,
   meantBy,
   nameOfBranch,
+  referenceName,
   type Branch,
   type MatchedBranches,
 } from './match-branches.ts';
@@ -14,7 +16,7 @@ import { quote, report, rule, type CompareFurther, type Judgement, type Pair } f
 import { viewOf, type SchemaView } from './read-schema.ts';
 import { coversTypes, flatten, unionsIn, type Union } from './schema-parts.ts';
 import type { Side } from '../side.ts';
-import type { Both, Effect } from '../walk.ts';
+import { pairBy, type Both, type Effect, type KeysOf } from '../walk.ts';
 
 const maxBranches = 500;
 /** Pairs of branches of which a union proves that they are disjoint. */
@@ -33,8 +35,8 @@ export function compareUnions(pair: Pair, { below, within }: CompareFurther): vo
   const compared: MatchedBranches[] = [];
   const { before, after } = pair;
   const [old, current] = [before, after].map(({ unions }) => unions.map((union) => readUnion(union, false))) as [Alternatives[], Alternatives[]]; // prettier-ignore
-  for (let at = 0; at < Math.max(old.length, current.length); at++) {
-    const [one, other] = [old[at] ?? loneBranch(before, after), current[at] ?? loneBranch(after, before)];
+  for (const union of pairBy(pair.walk, old, current, unionKeys)) {
+    const [one, other] = [union.before ?? loneBranch(before, after), union.after ?? loneBranch(after, before)];
     if (one && other && (!one.isLone || isWhole(after)) && (!other.isLone || isWhole(before)))
       compared.push(...compareUnion(pair, one, other, within));
     else if (other && !other.isLone)
@@ -43,6 +45,18 @@ export function compareUnions(pair: Pair, { below, within }: CompareFurther): vo
       reportSole(pair, 'widens', `${codeOf(one)}-unset`, `need not match a schema of ${one.kind} any more`, one);
   }
   compareDiscriminators(pair, below, compared);
+}
+
+/** Of several unions, those that are the same, have alternatives in common, or are of one kind are compared. */
+const unionKeys: readonly KeysOf<Alternatives>[] = [
+  (side, union) => [`${union.kind} ${namesIn(side, union).sort().join()}`],
+  (side, union) => namesIn(side, union),
+  (_, { kind }) => [kind],
+  () => [''],
+];
+
+function namesIn(side: Side, { branches }: Alternatives): string[] {
+  return branches.flatMap((branch) => [referenceName(branch.place) ?? [], essenceIn(side, branch)].flat());
 }
 
 function reportSole(pair: Pair, effect: 'narrows' | 'widens', code: string, says: string, union: Alternatives): void {

@@ -53,11 +53,16 @@ export function matchBranches<One extends Branch>(
 
 const marks: ((side: Side, branch: Branch) => string | null)[] = [
   (_, { place }) => referenceName(place),
-  (side, { place }) => textOfValue(essenceOf(deref(side, place).value)),
+  essenceIn,
   (side, { place }) => textOf(objectOf(deref(side, place).value)['title']) || null,
   (side, { schema }) => shapeOf(viewOf(side, schema), true),
   (side, { schema }) => shapeOf(viewOf(side, schema), false),
 ];
+
+/** What a branch says, as a text. */
+export function essenceIn(side: Side, { place }: Branch): string {
+  return textOfValue(essenceOf(deref(side, place).value));
+}
 
 /** A schema without its texts, with the lists in order whose order says nothing. */
 function essenceOf(value: unknown, key = ''): unknown {

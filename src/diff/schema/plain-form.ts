@@ -1,7 +1,7 @@
 import { isObject, own, type JsonObject } from '../../model/json.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { isNumeric, plus } from '../../model/exact-numbers.ts';
-import { entriesOf } from '../../render/json-value.ts';
+import { entriesOf, objectOf } from '../../render/json-value.ts';
 import { isText, keywordOf } from './keywords.ts';
 
 /** Whether every value is valid. */
@@ -132,9 +132,11 @@ export function unfold(given: JsonObject, hasFlags: boolean, isAgain: boolean): 
   const { not: excluded, if: condition, then: matched = true, else: others = true } = schema;
   const [inner, alternatives] = [soleMember(excluded, 'not'), soleMember(excluded, 'anyOf')];
   const negated = isAgain ? negate(excluded, hasFlags) : null;
+  const refuted = refute(excluded);
   if (inner !== undefined) take(['not'], ['/not/not', inner]);
   else if (Array.isArray(alternatives))
     take(['not'], ...alternatives.map((one, at): [string, unknown] => [`/not/anyOf/${at}`, { not: one as unknown }]));
+  else if (refuted !== null) take(['not'], ...refuted);
   else if (negated !== null) take(['not'], ['/not', negated]);
   const [one, other, ...rest] = isAgain && Array.isArray(schema['anyOf']) ? (schema['anyOf'] as unknown[]) : [];
   const [unless, either] = soleMember(one, 'not') === undefined ? [other, one] : [one, other];
@@ -151,6 +153,23 @@ export function unfold(given: JsonObject, hasFlags: boolean, isAgain: boolean): 
     if (isNothing(others)) take(['else'], ['/if', condition]);
   }
   return { schema, always };
+}
+
+/** What a schema demands that excludes a condition, by its parts. Null: it excludes something else, or more. */
+function refute(excluded: unknown): Unfolded['always'] | null {
+  const { if: condition, then: matched, else: others, ...rest } = objectOf(excluded);
+  if (condition === undefined || !Object.keys(rest).every(isText)) return null;
+  if (others === undefined)
+    return [
+      ['/not/if', condition],
+      ['/not/then', { not: matched ?? true }],
+    ];
+  return matched === undefined
+    ? [
+        ['/not/if', { not: condition }],
+        ['/not/else', { not: others }],
+      ]
+    : null;
 }
 
 /** The value of the only keyword of a schema, beside texts. Undefined: it has another one. */

@@ -124,14 +124,14 @@ function listValues(side: Side, kind: Union['kind'], branches: Place[], pointer:
 }
 
 /** The values that a schema lists, if it says nothing else. */
-export function listedIn(side: Side, place: Place, depth = 3): unknown[] | null {
+export function listedIn(side: Side, place: Place, depth = 4): unknown[] | null {
   const target = deref(side, place);
-  if (!isObject(target.value)) return null;
+  if (!isObject(target.value) || depth === 0) return null;
   const value = plainForm(target.value, target.pointer);
   const said = Object.keys(value).filter((key) => !isText(key));
   if (said.length === 1 && (said[0] === 'anyOf' || said[0] === 'oneOf')) {
     const lists = itemsOf(side, memberOf(side, target, said[0])).map((one) => listedIn(side, one, depth - 1));
-    return depth === 0 || lists.includes(null) ? null : valuesOfUnion(said[0], lists);
+    return lists.includes(null) ? null : valuesOfUnion(said[0], lists);
   }
   if (!said.every((key) => listing.has(key))) return null;
   const { type, enum: values, const: constant } = value;
@@ -242,9 +242,10 @@ export function statedIn(parts: readonly Part[], keyword: string): Located<unkno
   );
 }
 
-/** The key of a pair of schemas: equal for equal places. */
+/** The key of a pair of schemas: equal for equal places. What allows anything often stands for what is not written. */
 export function keyOf(schema: Schema): string {
-  return schema.length === 1 ? schema[0]!.pointer : schema.map(({ pointer }) => pointer).join(' & ');
+  const keys = schema.map(({ value, pointer, form = '' }) => `${pointer}${value === true ? ' true' : ''}${form}`);
+  return keys.join(' & ');
 }
 
 /** The schema at the end of references, so that users of one component share its comparison. */
