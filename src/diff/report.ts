@@ -66,7 +66,8 @@ export function createPair(
   const views = haveOtherValues(written.before, written.after) || haveOtherDemands(written) ? read(true) : written;
   const types = { before: typesIn(views.before), after: typesIn(views.after) };
   const { role, isProperty } = describePlace(walk.after, views.after.pointer);
-  const isText = !isProperty && (role === 'parameter' || role === 'header');
+  const isJson = /\/content\/[^/]*json/i.test(views.after.pointer);
+  const isText = !isProperty && !isJson && (role === 'parameter' || role === 'header');
   const [one, other] = given.beside;
   const viewBeside = (side: Side, schema: Schema) => (schema.length === 0 ? null : viewOf(side, schema));
   const around = [viewBeside(walk.before, one), viewBeside(walk.after, other)] as const;

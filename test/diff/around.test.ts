@@ -853,6 +853,22 @@ describe('security schemes by address', () => {
   ]);
 });
 
+test('what a required property must be now breaks, also where that is the object around it', () => {
+  const node = (more: Json) => ({
+    components: { schemas: { Node: { type: 'object', required: ['child'], ...more } } },
+  });
+  const [root, child] = [{ $ref: '#/components/schemas/Node' }, { $ref: '#/components/schemas/Node' }];
+  const [open, said] = [node({}), node({ properties: { child } })];
+  expect(compare(taking(root, open), taking(root, said)).verdict).toBe('breaking');
+  expect(compare(giving(root, said), giving(root, open)).verdict).toBe('breaking');
+});
+
+test('a parameter that is written in JSON is no text', () => {
+  const list = (type: string, media: string) => api({ parameters: [{ in: 'query', name: 'q', content: { [media]: { schema: { type } } } }] }); // prettier-ignore
+  const verdict = (media: string) => compare(list('integer', media), list('string', media)).verdict;
+  expect(['application/json', 'application/vnd.a+json', 'text/plain'].map(verdict)).toEqual(['breaking', 'breaking', 'safe']); // prettier-ignore
+});
+
 describe('encodings', () => {
   const properties = { a: text, list: { type: 'array', items: text }, object: { type: 'object' } };
   const form = (encoding: Json, type = 'multipart/form-data', openapi = '3.1.0') =>
@@ -1177,6 +1193,20 @@ describe('names beside patterns', () => {
     const added = said.startsWith('breaking') ? 'risky property-added' : 'unknown property-added';
     expect(toldOf(compare(after, before, 'json-schema'))).toEqual([added]);
   });
+  test.each([
+    ['^[ab]$', 'b', 'unknown'],
+    ['^a', '^ab', 'unknown'],
+    ['^x-', '^y-', 'safe'],
+    ['^ab*', '^ac', 'unknown'],
+    ['^b|c', '^ac', 'unknown'],
+  ])('beside the pattern %s, %s may restrict what it matches, too: %s', (pattern, more, verdict) => {
+    const [before, after] = [[], [more]].map((names) => ({
+      additionalProperties: false,
+      patternProperties: { [pattern]: {}, ...Object.fromEntries(names.map((name) => [name, text])) },
+    }));
+    expect(compare(taking(before), taking(after)).verdict).toBe(verdict);
+  });
+
   test('a name that no pattern has may be added where others are allowed', () => {
     const [before, after] = [open(['id'], '^x-', {}), open(['id', 'a'], '^x-', {})];
     expect(toldOf(compare(before, after, 'json-schema'))).toEqual(['safe property-added']);

@@ -98,6 +98,26 @@ test('what "if" matches more often restricts more by "then", and less by "else"'
   expect(inRequests(fewer, both).verdict).toBe('breaking');
 });
 
+test('what "else" restricts is what "if" does not match, so another type that "if" names does not excuse it', () => {
+  const text = (...type: string[]) => ({ type: 'string', if: { type }, else: false });
+  expect(inRequests(text('string', 'integer'), text('integer')).verdict).toBe('breaking');
+  expect(inResponses(text('integer'), text('string', 'integer')).verdict).toBe('breaking');
+  expect(inRequests(text('boolean', 'integer'), text('integer')).verdict).toBe('safe');
+});
+
+test('what surrounds a shared condition in one operation decides nothing for another one', () => {
+  const document = (condition: Json) => {
+    const body = (more: Json) => taking({ type: 'object', allOf: [{ $ref: '#/components/schemas/C' }], ...more });
+    const [one, other] = [body({ required: ['k'] }), body({})].map(({ paths }) => Object.values(paths as Json)[0]);
+    return api({}, { paths: { '/a': one, '/b': other }, components: { schemas: { C: { if: condition, then: { required: ['a'] } } } } }); // prettier-ignore
+  };
+  const { changes } = compare(document({ required: ['k'], maxProperties: 5 }), document({ maxProperties: 4 }));
+  expect(changes.map(({ verdict, operations }) => `${verdict} ${operations.join()}`)).toEqual([
+    'breaking POST /b',
+    'safe POST /a',
+  ]);
+});
+
 test('contains with maxContains cannot be judged', () => {
   const list = (minimum: number) => ({ type: 'array', contains: { minimum }, maxContains: 2 });
   expect(inRequests(list(1), list(2)).verdict).toBe('unknown');

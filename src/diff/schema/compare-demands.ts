@@ -108,15 +108,22 @@ function reportDemands(pair: Pair, kind: Kind, [old, current]: Demands, [removed
   const all = [...added.map(({ says }) => says), ...removed.map(({ says }) => `no longer ${says}`)];
   const says = all.slice(0, 5).join('; ');
   const places = (added.length > 0 ? added : removed).map(({ place }) => place);
-  if (kind === 'not' && areMoot(pair, added.length > 0, places))
+  if (kind === 'not' && areMoot(pair, added.length > 0, added.length > 0 ? 'after' : 'before', places))
     report(pair, 'safe', name, `${says}, which ${added.length > 0 ? 'were' : 'are'} not valid anyway`, { at });
   else report(pair, effect, name, says, { at });
 }
 
-/** Whether what is excluded now (`isMore`), or was, is not valid in the other document anyway, as far as that can be proved. */
-function areMoot({ before, after }: Pair, isMore: boolean, places: readonly Place[]): boolean {
-  const [view, { side }] = isMore ? [before, after] : [after, before];
-  return places.every((place) => areDisjoint(view, viewOf(side, [place])));
+/**
+ * Whether what is excluded now (`isMore`) was not valid before anyway, or what was excluded is not now, as far as that can
+ * be proved. `of`: the document that has the places.
+ */
+function areMoot(
+  { before, after, walk }: Pair,
+  isMore: boolean,
+  of: 'before' | 'after',
+  places: readonly Place[],
+): boolean {
+  return places.every((place) => areDisjoint(isMore ? before : after, viewOf(walk[of], [place])));
 }
 
 /**
@@ -143,7 +150,10 @@ function reportExcluded(pair: Pair, one: Demand, other: Demand, excluded: Compar
       const [widens, narrows] = [mayDo('widens', inside), mayDo('narrows', inside)];
       const [isMore, isLess] = isElse ? [narrows, widens] : [widens, narrows];
       const says = `${verb} ${isMore && isLess ? 'other' : isMore ? 'more' : 'fewer'} values by ${keyword}`;
-      const isNone = isMore !== isLess && areMoot(pair, isMore, [both[isMore ? 1 : 0]]);
+      // What "else" applies to now is what the other "if" had.
+      const isNone =
+        isMore !== isLess &&
+        areMoot(pair, isMore, isMore === isElse ? 'before' : 'after', [both[isMore === isElse ? 0 : 1]]);
       if (mayDo('unknown', inside))
         tell('unknown', `${says}; which ones cannot be judged`, ({ effect }) => effect === 'unknown');
       else if (isNone) tell('safe', `${says}, which ${isMore ? 'were' : 'are'} not valid anyway`, () => false);
@@ -170,7 +180,7 @@ function demandsOf({ side, flat, keywords }: SchemaView, around: Around): Demand
       add('dependent-required', `requires ${quote(JSON.stringify(other))} ${where}`, { ...place, value: other });
     const schema = isObject(place.value) ? rest : place.value;
     if (!Array.isArray(schema) && !isAnything(schema))
-      add('dependent-schemas', `restricts the object ${where}`, { ...place, value: name }, { ...place, value: schema });
+      add('dependent-schemas', `restricts the object ${where}`, { ...place, value: name }, formOf(place, schema));
   };
   const listed: Place[] = [];
   for (const part of flat.parts) {
@@ -196,7 +206,7 @@ function demandsOf({ side, flat, keywords }: SchemaView, around: Around): Demand
         addNamed(property, withoutMoot(place, around));
   }
   if (listed.length > 0 && !around.areListed)
-    add('not', excludes, { ...listed[0]!, value: { enum: listed.map(({ value }) => value) } });
+    add('not', excludes, formOf(listed[0]!, { enum: listed.map(({ value }) => value) }));
   return [...demands.values()];
 }
 
@@ -207,7 +217,12 @@ function withoutMoot(place: Place, { required, types }: Around): Place {
   const isTypeMoot = type === undefined || (types !== null && coversTypes(new Set([type].flat().map(textOf)), types));
   const needed = listOf(names).filter((name) => !required.has(textOf(name)));
   if ((isTypeMoot ? type : undefined) === undefined && needed.length === listOf(names).length) return place;
-  return { ...place, value: { ...rest, ...(!isTypeMoot && { type }), ...(needed.length > 0 && { required: needed }) } };
+  return formOf(place, { ...rest, ...(!isTypeMoot && { type }), ...(needed.length > 0 && { required: needed }) });
+}
+
+/** A place with another value, which the schemas around it decide. */
+function formOf(place: Place, value: unknown): Place {
+  return { ...place, value, form: ` ${textOfValue(value)}` };
 }
 
 /** The name of the property by which "if" asks for nothing but its presence. Empty: it asks for something else. */

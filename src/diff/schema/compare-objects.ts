@@ -223,10 +223,10 @@ function comparePatterns(pair: Pair, below: Below): void {
     // Beside any others, it says nothing.
     else if (allowsOthers(lacking) && (before ?? after)!.every(({ value }) => isAnything(value))) continue;
     else if (before) {
-      const effect = effectOfPattern(pair.after, 'narrows', 'widens');
+      const effect = effectOfPattern(pair.after, pattern, before, ['narrows', 'widens']);
       report(pair, effect, 'pattern-property-removed', `no longer describes ${named}`, { before: pattern, at });
     } else {
-      const effect = effectOfPattern(pair.before, 'widens', 'narrows');
+      const effect = effectOfPattern(pair.before, pattern, after!, ['widens', 'narrows']);
       report(pair, effect, 'pattern-property-added', `describes ${named}`, { after: pattern, at });
     }
   }
@@ -290,11 +290,28 @@ function evaluatedIn({ side, flat: { parts } }: SchemaView, keywords: readonly s
   return found;
 }
 
-/** The effect of a pattern that only one of the documents has. */
-function effectOfPattern({ additional, properties }: SchemaView, closed: Effect, open: Effect): Effect {
-  if (!additional.isClosed) return additional.schema.length > 0 ? 'unknown' : open;
-  // It restricts the named properties that it matches.
-  return properties.size > 0 ? 'unknown' : closed;
+/** The effect of a pattern that only one of the documents has: the other one is `lacking`. */
+function effectOfPattern(
+  lacking: SchemaView,
+  pattern: string,
+  schema: Schema,
+  [closed, open]: readonly [Effect, Effect],
+): Effect {
+  if (!lacking.additional.isClosed) return lacking.additional.schema.length > 0 ? 'unknown' : open;
+  // It also restricts what it matches and the other one allows.
+  const isOther =
+    schema.every(({ value }) => isAnything(value)) ||
+    ([...lacking.properties.keys()].every((name) => triesPattern(pattern, name) === false) &&
+      patternsOf(lacking)
+        .keys()
+        .every((other) => beginApart(pattern, other)));
+  return isOther ? closed : 'unknown';
+}
+
+/** Whether no name matches both patterns, by how it begins. */
+function beginApart(...patterns: [string, string]): boolean {
+  const [one, other] = patterns.map((pattern) => /^\^([\w-]*)(?![?*{|]|[^]*\|)/.exec(pattern)?.[1] ?? '');
+  return !one!.startsWith(other!) && !other!.startsWith(one!);
 }
 
 /** Whether a pattern of an object may be one of a property's name. */

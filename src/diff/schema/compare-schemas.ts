@@ -161,7 +161,7 @@ function compareBelow(given: Parameters<typeof createPair>[0], before: Schema, a
   const key = [way, keyOf(old), keyOf(current), ...(beside.flat().length > 0 ? beside.map(keyOf) : [])].join(' | ');
   return walk.below(parent, key, (unit) => {
     const pair = createPair({ ...given, unit }, old, current);
-    walk.spend(sizeOf(pair.before) + sizeOf(pair.after));
+    for (const view of [pair.before, pair.after, ...pair.around]) if (view) walk.spend(sizeOf(view));
     comparePair(pair, {
       below(one, other, name) {
         const around = name === undefined ? alone.beside : besideOf(pair, name);
@@ -207,10 +207,14 @@ function besideIn({ before, after, beside, around, walk }: Pair, one: Schema, ot
     view !== null && ((isList && view.items.rest.length > 0) || names.some((name) => isNamed(view, name)));
   const isOpen = inner.some(({ unions }) => unions.length > 0);
   if (!isOpen && ![before, after, ...around].some(isSaid)) return alone.beside;
-  return [
-    [...beside[0], ...before.schema],
-    [...beside[1], ...after.schema],
-  ];
+  const withOuter = (others: Schema, view: SchemaView) => (isDescribing(view) ? [...others, ...view.schema] : others);
+  return [withOuter(beside[0], before), withOuter(beside[1], after)];
+}
+
+/** Whether a schema says itself what members there are. */
+function isDescribing({ properties, additional, items, keywords }: SchemaView): boolean {
+  const isSaid = [properties.size, additional.schema.length, items.rest.length].some((count) => count > 0);
+  return isSaid || keywords.has('patternProperties');
 }
 
 function isSame(walk: Walk, before: Place, after: Place): boolean {
