@@ -4,12 +4,13 @@ import { formatCoordinate, parseCoordinate, resourceIn, type Coordinate } from '
 import { conflict } from '../model/errors.ts';
 import { type GateSettings, gateSettingsOf, parseOrganizationRef, type OrganizationSettings } from '../model/gate.ts';
 import type { Validation } from '../model/problem.ts';
-import type { Visibility, Principal } from '../model/access.ts';
+import { anonymous, type Visibility, type Principal } from '../model/access.ts';
 import { type Ownership, ownershipOf, wholeOwnership } from '../model/ownership.ts';
 import { chooseLatest, findVersion, type Resource, resourceRef, type Version, nameOf } from '../model/resource.ts';
 import type { Generation } from '../store/records.ts';
 import { findResource, updateRecord, type GuardOf, isRestorable } from './lives.ts';
 import { resolveRuleset } from './gate/ruleset-gate.ts';
+import { findGranted } from './read.ts';
 import type { Author, Registry } from './registry.ts';
 import { defaultVisibility, configuredDefaults } from './gate/policy.ts';
 import { withRoom } from './maintenance/quotas.ts';
@@ -62,12 +63,19 @@ export async function changeResource(
 
 /**
  * Throws `conflict` if a version of a private resource includes a version that nobody may read as a
- * stranger: of a private or deleted resource, or withdrawn. Returns how many were looked at.
+ * stranger (of a private or deleted resource, or withdrawn), or names one as its replacement. Returns how many were looked at.
  */
 async function assertMayBePublic(registry: Registry, coordinate: Coordinate): Promise<number | null> {
   const resource = await findResource(registry, coordinate);
   if (resource === null || resource.visibility === 'public') return null;
   const targets = new Map<string, Resource | null>();
+  for (const { label, status } of resource.versions) {
+    const named = status.state === 'deprecated' ? parseCoordinate(status.replacement ?? '') : null;
+    if (named === null || formatCoordinate(named.coordinate) === formatCoordinate(coordinate)) continue;
+    if ((await findGranted(registry, anonymous, named.coordinate, named.selector)) !== null) continue;
+    const what = `${formatCoordinate(coordinate)}@${label} names a replacement that is not public.`;
+    throw conflict(`${what} Make that public first, or deprecate the version without it.`);
+  }
   for (const { label, status, dependencies = [] } of resource.versions)
     for (const { coordinate: name, version, how } of status.state === 'withdrawn' ? [] : dependencies) {
       if (how !== 'url') continue;

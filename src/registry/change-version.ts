@@ -1,4 +1,4 @@
-import type { Principal } from '../model/access.ts';
+import { anonymous, type Principal } from '../model/access.ts';
 import { formatCoordinate, parseCoordinate, type Coordinate } from '../model/address.ts';
 import { closest, conflict, malformed, notFound } from '../model/errors.ts';
 import {
@@ -77,12 +77,12 @@ export function withStatus(resource: Resource, version: Version, status: Status)
 }
 
 /**
- * Throws `malformed` if a deprecation names a replacement that readers would not find. The
- * replacement that is already recorded is accepted, so that a status can be repeated.
+ * Throws `malformed` if a deprecation names a replacement that the asker or, if the version is public,
+ * strangers would not find. The replacement that is already recorded is accepted, so that a status can be repeated.
  */
 export async function assertReplacement(
   registry: Registry,
-  reader: Principal,
+  asker: Principal,
   resource: Resource,
   label: string,
   status: NewStatus,
@@ -92,6 +92,7 @@ export async function assertReplacement(
   const before = findVersion(resource, label)?.status;
   if (before?.state === 'deprecated' && before.replacement === replacement) return;
   const other = parseCoordinate(replacement);
+  const reader = resource.visibility === 'public' ? anonymous : asker;
   const fault = other === null ? faultOfLabel(resource, label, replacement) : await faultOf(registry, reader, other);
   if (fault === null) return;
   throw malformed(`The replacement ${replacement} ${fault}`, {
@@ -119,7 +120,10 @@ async function faultOf(
   { coordinate, selector }: NonNullable<ReturnType<typeof parseCoordinate>>,
 ): Promise<string | null> {
   const found = await findGranted(registry, reader, coordinate, selector);
-  return found === null ? 'does not exist, or you may not read it' : null;
+  if (found !== null) return null;
+  return reader === anonymous
+    ? 'does not exist, or is not public as this version is; make it public first, or leave this out'
+    : 'does not exist, or you may not read it';
 }
 
 const verbs = { active: 'reactivate', deprecated: 'deprecate', yanked: 'yank', withdrawn: 'withdraw' } as const;

@@ -73,6 +73,34 @@ test('a deprecation names a replacement that readers find', async () => {
     expect((await deprecate(there)).status, there).toBe(200);
 });
 
+test('a public version names no private replacement, also not by becoming public', async () => {
+  for (const slug of ['shown', 'secret']) {
+    await api.call('POST', '/v1/apis', { body: { name: slug, slug } });
+    await api.call('POST', `/v1/apis/${slug}/spec`, { body: { document: documentOf('1.0.0') } });
+  }
+  const show = (slug: string) => api.call('PATCH', `/v1/apis/${slug}`, { body: { visibility: 'public' } });
+  const deprecate = (reason: string) =>
+    api.call('PATCH', '/v1/apis/shown/versions/1.0.0', {
+      body: { status: { state: 'deprecated', reason, replacement: '@acme/apis/secret@1.0.0' } },
+    });
+  expect((await deprecate('Old.')).status).toBe(200);
+  const refused = await show('shown');
+  expect([refused.status, refused.json['detail']]).toEqual([
+    409,
+    '@acme/apis/shown@1.0.0 names a replacement that is not public. Make that public first, or deprecate the version without it.',
+  ]);
+  await api.call('PATCH', '/v1/apis/shown/versions/1.0.0', { body: { status: { state: 'active' } } });
+  expect((await show('shown')).status).toBe(200);
+  expect((await deprecate('Older.')).json['errors']).toEqual([
+    {
+      pointer: '/status/replacement',
+      detail: 'does not exist, or is not public as this version is; make it public first, or leave this out',
+    },
+  ]);
+  expect((await show('secret')).status).toBe(200);
+  expect((await deprecate('Older.')).status).toBe(200);
+});
+
 test.for(statuses)('a status is explained by the branch that is meant: %s', async ([, status, told]) => {
   expect(await faultsOf('PATCH', '/v1/apis/pay/versions/1.0.0', { status })).toEqual(told);
 });
