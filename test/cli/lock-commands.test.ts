@@ -6,6 +6,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { text as textOf } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { unwritable } from '../../src/cli/lock/open-lock.ts';
 import { digestOf, hexOf } from '../../src/model/digest.ts';
 import { lockName, parseLock } from '../../src/model/lock.ts';
 import { listen, openConsumer, openLockWorld } from './lock-world.ts';
@@ -735,4 +736,10 @@ test('the key goes to no other registry of the same host', async () => {
   await one.run(`add @acme/schemas/money@1.4.0 --as theirs.json --registry ${host.url}/theirs`);
   expect(await one.run('outdated', { env })).toMatchObject({ code: 0 });
   expect(keys).toEqual(new Set(['ours']));
+});
+
+test('a full disk is not a file without the right to write', () => {
+  expect(unwritable('a.json', { code: 'ENOSPC' }).message).toBe(
+    'a.json cannot be written (ENOSPC). The disk is full. Free some space, and run the command again.',
+  );
 });

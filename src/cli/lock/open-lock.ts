@@ -114,8 +114,8 @@ function notPlain(path: string, status: Stats, part = path): RegistryError {
 /** The error for a file that the system does not let a command write. */
 export function unwritable(path: string, cause: unknown): RegistryError {
   const { code } = cause as NodeJS.ErrnoException;
-  const advice = 'Make it writable, and run the command again.';
-  return malformed(`${path} cannot be written (${code}). ${advice}`, { cause });
+  const advice = ['ENOSPC', 'EDQUOT'].includes(code!) ? 'The disk is full. Free some space' : 'Make it writable';
+  return malformed(`${path} cannot be written (${code}). ${advice}, and run the command again.`, { cause });
 }
 
 /** Options of the commands on a lock. */
