@@ -75,10 +75,16 @@ export async function tryMail(
     const result = isSent ? attempt! : beginAttempt(registry)(null, 'The person may not read it.');
     // A mail that was not taken is tried again with the oldest.
     if (isSent && attempt!.error !== null && each.id !== event) continue;
-    const { state } = await finishDelivery(registry, deliveryRef(org, id, each.id), by, result, !isSent);
+    const { state, tries } = await finishDelivery(registry, deliveryRef(org, id, each.id), by, result, !isSent);
     const { error } = result;
-    if (isSent && state === 'failed')
-      registry.log('warn', 'delivery failed', { org, watch: id, event: each.id, error });
+    // Nobody but the operator can see why.
+    if (isSent && error !== null && (state === 'failed' || tries === 1))
+      registry.log('warn', state === 'failed' ? 'delivery failed' : 'mail not taken', {
+        org,
+        watch: id,
+        event: each.id,
+        error,
+      });
   }
   return null;
 }
@@ -175,7 +181,11 @@ export async function sendMail(registry: Pick<Registry, 'now'>, config: MailConf
     });
     return attempt(null, null);
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
+    const { code, message, command, responseCode } = error as NodeJS.ErrnoException & {
+      command?: string;
+      responseCode?: number;
+    };
+    if (responseCode) return attempt(null, `The mail server answered ${responseCode} to ${command ?? 'the mail'}.`);
     return attempt(null, `The mail was not taken: ${(code ?? message).slice(0, 200)}.`);
   }
 }

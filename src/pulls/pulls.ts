@@ -62,7 +62,8 @@ export function createPulls(
       .add(key, () => looks.take(org, () => begin(key)))
       .then(() => misses.delete(key))
       .catch((error: unknown) => {
-        logError(registry, key, error);
+        // Once: each reconciliation looks again.
+        if (!misses.has(key)) logError(registry, key, error);
         if (mayPass(error)) lookLater(key);
       });
   }
@@ -235,7 +236,8 @@ async function savePull(
   if (!repository) return null;
   const { number, ref, base: into } = pull;
   if (ref === null) {
-    registry.log('info', 'pull request passed over', { org, repository: id, number });
+    // Not at each look.
+    if (isPushed) registry.log('info', 'pull request passed over', { org, repository: id, number });
     return null;
   }
   const key = pullRef(org, id, { number, ref });

@@ -255,7 +255,7 @@ test('a mail that is not taken is sent later', async () => {
   expect(server.mails).toHaveLength(1);
 });
 
-test('a mail that was never taken is logged, as a delivery to an endpoint is', async () => {
+test('a mail that is not taken is logged once with why, and again when it never was', async () => {
   const { registry } = await open();
   await createWatch(registry, actor, watchOf(), author);
   await publishVersion(registry, '@acme/apis/pay-in', '1.0.0');
@@ -263,10 +263,14 @@ test('a mail that was never taken is logged, as a delivery to an endpoint is', a
   const logged: string[] = [];
   // Each later than the longest pause after the one before.
   for (const hours of [0, 1, 2, 3, 6, 13, 26, 43, 68, 98])
-    await deliver({ ...later(registry, hours), log: (_level, message) => void logged.push(message) });
+    await deliver({
+      ...later(registry, hours),
+      log: (_level, message, fields) => void logged.push(`${message}: ${fields!['error'] as string}`),
+    });
   server.setRefusing(false);
   expect(server.mails).toEqual([]);
-  expect(logged).toEqual(['delivery failed']);
+  const why = 'The mail server answered 450 to DATA.';
+  expect(logged).toEqual([`mail not taken: ${why}`, `delivery failed: ${why}`]);
 });
 
 test('names that people publish add no header to a mail', async () => {

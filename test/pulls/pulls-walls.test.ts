@@ -167,6 +167,27 @@ describe('checks that fail', () => {
     await checked(head);
   });
 
+  test('for want of the remote are logged once, and forks that cannot be fetched not at each look', async () => {
+    const scene = await open();
+    const { source, sync, host, registry, queue, events } = scene;
+    source.push(url, { 'pay.yaml': api('1.0.0') });
+    await sync();
+    let asked = 0;
+    registry.source.tip = () => {
+      asked++;
+      return Promise.reject(new RegistryError('unreachable', 'It did not answer.'));
+    };
+    host.open = [seven, { number: 8, base: 'main', ref: null }];
+    const ours = await repositoryOf(scene);
+    for (let look = 1; look <= 3; look++) {
+      await queue.reconcileHosts([ours]);
+      await waitFor(() => expect(asked).toBeGreaterThanOrEqual(look));
+    }
+    await queue.close();
+    const logged = events.map(({ event }) => event).filter((event) => event.includes('pull request'));
+    expect(logged).toEqual(['check of a pull request failed']);
+  });
+
   test('are tried again also after the clock was set back', async () => {
     const scene = await open();
     const { source, sync, hook, registry, queue, state, pass, checked } = scene;
