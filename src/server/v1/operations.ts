@@ -1,7 +1,8 @@
 import type { Name } from '../../registry/lives.ts';
 import { formatPrincipal } from '../../model/access.ts';
 import { isResourceType } from '../../model/address.ts';
-import { malformed } from '../../model/errors.ts';
+import { insteadOf, malformed } from '../../model/errors.ts';
+import { organizationRef } from '../../model/gate.ts';
 import { createTurns } from '../../scheduling/turns.ts';
 import type { Body } from '../body/read-body.ts';
 import { absent } from '../error-answers.ts';
@@ -72,6 +73,9 @@ export function createOperations(context: Omit<ServerContext, 'v1'>) {
       body: null,
       type: isResourceType(typeName) ? typeName : null,
     };
+    // A change knows what other nodes made of the organization a moment ago. Of a damaged log, it says so later.
+    if (operation.method !== 'get')
+      await registry.refs.readFresh(organizationRef(org)).catch(insteadOf('corrupt', null));
     const readBody = async () => (operation.body === null ? null : checkBody(operation, await asked.readBody()));
     const key = headers['Idempotency-Key'] as string | undefined;
     const entry = routes.get(operation.id)!;

@@ -283,8 +283,10 @@ async function sendFolder(
         ? before
         : await demand('PATCH', path, { title });
   const there = new Map<string, string>();
-  for await (const file of demandAll<{ path: string; digest: string }>(`${path}/files?`))
-    there.set(file.path, file.digest);
+  // A new site has none, and another node may not know it yet.
+  if (before !== null)
+    for await (const file of demandAll<{ path: string; digest: string }>(`${path}/files?`))
+      there.set(file.path, file.digest);
   const send = async ({ path: name, bytes }: NewFile): Promise<void> => {
     const place = `${path}/files/${name.split('/').map(encodeURIComponent).join('/')}`;
     await demand('PUT', place, bytes).catch((error: unknown) => {

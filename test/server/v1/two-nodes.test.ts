@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { newId, type Registry } from '../../../src/registry/registry.ts';
+import { createAnswerCache } from '../../../src/registry/answer-cache.ts';
+import { createRefs } from '../../../src/store/refs.ts';
+import { createTestRegistry } from '../registry.ts';
+import { documentOf, openApi, unlimited } from './api.ts';
+
+/** Nodes over one bucket; a read of any of them may be as old as the test. */
+async function openNodes() {
+  const registry = createTestRegistry(unlimited);
+  const another = (): Registry => {
+    const refs = createRefs(registry.bucket, { ...registry, uniqueId: () => newId(registry), maxAge: 3_600_000 });
+    return { ...registry, refs, answers: createAnswerCache(refs) };
+  };
+  const nodes = [await openApi(another()), await openApi(another())] as const;
+  // Each reads the log of the organization for the first time.
+  for (const node of nodes) await node.call('GET', '/v1/apis');
+  return nodes;
+}
+
+test('a site is published with the pages that another node was just sent', async () => {
+  const [one, two] = await openNodes();
+  await using _ = one;
+  await using __ = two;
+  const page = (markdown: string) => ({ body: { title: 'Home', markdown } });
+  expect((await one.call('POST', '/v1/sites', { body: { slug: 'guide', title: 'Guide' } })).status).toBe(201);
+  expect((await two.call('PUT', '/v1/sites/guide/pages/index', page('# One'))).status).toBe(200);
+  const first = await one.call('POST', '/v1/sites/guide/publish', { body: {} });
+  expect(first.json).toMatchObject({ outcome: 'published' });
+  await two.call('PUT', '/v1/sites/guide/pages/index', page('# Two'));
+  const second = await one.call('POST', '/v1/sites/guide/publish', { body: {} });
+  expect(second.json).toMatchObject({ outcome: 'published', rendered: 1 });
+  const again = await two.call('POST', '/v1/sites/guide/publish', { body: {} });
+  expect(again.json).toMatchObject({ outcome: 'unchanged' });
+});
+
+test('a change finds what another node just made, changed or deleted', async () => {
+  const [one, two] = await openNodes();
+  await using _ = one;
+  await using __ = two;
+  await one.call('POST', '/v1/apis', { body: { name: 'Pay', slug: 'pay' } });
+  const publish = () => two.call('POST', '/v1/apis/pay/spec', { body: { document: documentOf('1.0.0') } });
+  expect((await publish()).status).toBe(201);
+  const deprecate = { status: { state: 'yanked', reason: 'Wrong.' } };
+  expect((await one.call('PATCH', '/v1/apis/pay/versions/1.0.0', { body: deprecate })).status).toBe(200);
+  await one.call('DELETE', '/v1/apis/pay');
+  expect((await two.call('PATCH', '/v1/apis/pay', { body: { name: 'Paid' } })).status).toBe(404);
+  expect((await two.call('POST', '/v1/apis/pay/undelete')).status).toBe(200);
+  expect((await one.call('PATCH', '/v1/apis/pay', { body: { name: 'Paid' } })).status).toBe(200);
+});
