@@ -26,10 +26,15 @@ write({
   'link/pay/1.0.0.json': document,
   'pipe/pay/1.0.0.json': document,
   'early/pay/1.0.0.json': document,
+  'plain/pay/1.0.0.json': document,
   'early/dates.tsv': 'pay/1.0.0.json\t1960-01-01\n',
   'yaml/pay/a.yaml': '{openapi: 3.1.0\n',
   'apicurio/content/1.Content.json': '{',
   'lost/content/1.Content.json': '{"contentId": 1}',
+  'dated/content/1.Content.json': '{"contentId": 1}',
+  'dated/content/1.Content.data': document,
+  'dated/groups/g/artifacts/pay/versions/1.ArtifactVersion.json':
+    '{"artifactId": "pay", "version": "1.0.0", "contentId": 1, "createdOn": "soon"}',
   'backstage/catalog-info.yaml': 'kind: API\nspec: {definition: "openapi: 3.1.0"}\n',
 });
 symlinkSync(join(folder, 'secret.json'), join(folder, 'link/pay/2.0.0.json'));
@@ -42,6 +47,7 @@ test.each([
   ['documents', 'yaml', 'pay/a.yaml cannot be read: '],
   ['apicurio', 'apicurio', 'content/1.Content.json cannot be read: '],
   ['apicurio', 'lost', 'content/1.Content.data cannot be read: '],
+  ['apicurio', 'dated', 'groups/g/artifacts/pay/versions/1.ArtifactVersion.json has no date since 1970.'],
   ['backstage', 'backstage', 'catalog-info.yaml cannot be read: '],
 ])('what is wrong in an export is told with its file, and nothing is made: %s, %s', async (kind, from, said) => {
   expect(await run(kind, from)).toMatchObject({ code: 2, stderr: expect.stringContaining(said) });
@@ -110,6 +116,17 @@ test('whatever an export has and is not imported is named: what is hidden, linke
   }
 });
 
+test('without git, or where it cannot write, nothing is made, and no bug is told', async () => {
+  rmSync(join(folder, 'made'), { recursive: true, force: true });
+  const without = await run('folder', 'plain', { PATH: '/nowhere' });
+  expect(without).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('git cannot be run: spawnSync git ENOENT.'),
+  });
+  const elsewhere = await runHere(['import', '--from', 'folder', 'plain', 'secret.json/made'], { cwd: folder });
+  expect(elsewhere).toMatchObject({ code: 2, stderr: expect.stringContaining('git could not make secret.json/made.') });
+});
+
 test('a host that is no SwaggerHub, or is not there, is no bug', async () => {
   const host = await listen((_request, response) => void response.end('<html>'));
   expect(await run('swaggerhub', 'acme', { SWAGGERHUB_URL: host.url })).toMatchObject({
@@ -121,4 +138,28 @@ test('a host that is no SwaggerHub, or is not there, is no bug', async () => {
     code: 3,
     stderr: expect.stringContaining('cannot be reached'),
   });
+});
+
+test('an installation of SwaggerHub has its API below a path, and what the key may not read is named', async () => {
+  const asked: string[] = [];
+  const list = (type: string, ...values: string[]) => ({
+    totalCount: values.length,
+    apis: values.map((value) => ({ properties: [{ type, value, url: value }, { type: 'X-Created', value: '2024-01-01' }] })), // prettier-ignore
+  });
+  const host = await listen((request, response) => {
+    asked.push(request.url!);
+    if (request.url!.startsWith('/v1/apis/acme?'))
+      return void response.end(JSON.stringify(list('Swagger', `${host.url}/v1/apis/acme/pay/1.0.0`)));
+    if (request.url!.startsWith('/v1/apis/acme/pay?'))
+      return void response.end(JSON.stringify(list('X-Version', '1.0.0', '2.0.0')));
+    response.statusCode = request.url === '/v1/apis/acme/pay/1.0.0' ? 200 : 403;
+    response.end(document);
+  });
+  rmSync(join(folder, 'made'), { recursive: true, force: true });
+  expect(await run('swaggerhub', 'acme', { SWAGGERHUB_URL: `${host.url}/v1/` })).toMatchObject({
+    code: 1,
+    stdout: 'made: 1 document, 1 version\n',
+    stderr: 'Not imported: apis/acme/pay/2.0.0. SwaggerHub answers 403 for it. The key may not read it.\n',
+  });
+  await host[Symbol.asyncDispose]();
 });

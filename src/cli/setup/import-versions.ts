@@ -1,4 +1,4 @@
-import { existsSync, globSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, normalize, relative, sep } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { readSwaggerHubAccess } from '../../config/environment.ts';
@@ -7,7 +7,7 @@ import { timeOf } from '../../model/time.ts';
 import { refuseUnreachable } from '../registry-client.ts';
 import { slugFrom } from '../../model/address.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { foldLabel, labelFromVersion } from '../../model/label.ts';
 
 interface OldVersion {
@@ -30,7 +30,9 @@ interface Left {
 }
 
 /** What versions are read from, by what `stele import --from` calls it. All throw `malformed` for what they cannot read. */
-const exportReaders: Readonly<Record<string, (from: string) => (OldVersion | Left)[] | Promise<OldVersion[]>>> = {
+const exportReaders: Readonly<
+  Record<string, (from: string) => (OldVersion | Left)[] | Promise<(OldVersion | Left)[]>>
+> = {
   /** `{name}/{version}.yaml`, and `dates.tsv`: path, tab, date. */
   folder: (root) => readFolder(root, (path) => basename(path, extname(path))),
   /** `{name}/{any file}`: the version is in the document. */
@@ -116,7 +118,7 @@ function readApicurio(root: string): (OldVersion | Left)[] {
       const { artifactId, version, contentId, createdOn, state } = load(path);
       if (state === 'DISABLED') return [{ from: path, reason: 'It is disabled.' }];
       const bytes = contents.get(contentId) ?? fail(`${path}: its content ${String(contentId)} is not in the export.`);
-      const [title, date] = [dirname(path).split('/').slice(1, 4).join('/'), Number(createdOn)];
+      const [title, date] = [dirname(path).split('/').slice(1, 4).join('/'), Number(createdOn ?? NaN)];
       const name = nameFrom(String(artifactId));
       return [{ from: path, title, name, version: String(version), ending: endingOf(bytes), date, bytes }];
     },
@@ -146,12 +148,12 @@ function readBackstage(root: string): (OldVersion | Left)[] {
 
 type Facts = Readonly<Record<string, { value?: string; url?: string }>>;
 
-async function readSwaggerHub(wanted: string): Promise<OldVersion[]> {
+async function readSwaggerHub(wanted: string): Promise<(OldVersion | Left)[]> {
   const { url, key } = readSwaggerHubAccess();
-  async function ask(address: string, accept: string): Promise<Response> {
+  async function ask(address: string, accept: string, allowed: readonly number[] = []): Promise<Response> {
     const headers = { accept, ...(key && { authorization: key }) };
-    const response = await fetch(new URL(address, url), { headers }).catch(refuseUnreachable(url));
-    if (response.ok) return response;
+    const response = await fetch(url.replace(/\/$/, '') + address, { headers }).catch(refuseUnreachable(url));
+    if (response.ok || allowed.includes(response.status)) return response;
     throw unreachable(`SwaggerHub answers ${response.status} for ${address}.`);
   }
   async function list(path: string): Promise<Facts[]> {
@@ -167,17 +169,21 @@ async function readSwaggerHub(wanted: string): Promise<OldVersion[]> {
     }
   }
   // The URL of an API ends with its version: /apis/OWNER/API/VERSION.
-  const pathOf = (facts: Facts) => new URL(facts['Swagger']!.url!).pathname.split('/').slice(1, 4).join('/');
+  const pathOf = (facts: Facts) => new URL(facts['Swagger']!.url!).pathname.split('/').slice(-4, -1).join('/');
   const apis = wanted.includes('/') ? [`apis/${wanted}`] : (await list(`/apis/${wanted}`)).map(pathOf);
-  const versions: OldVersion[] = [];
+  const versions: (OldVersion | Left)[] = [];
   for (const api of apis)
     for (const facts of await list(`/${api}`)) {
       const version = facts['X-Version']!.value!;
-      const document = await ask(`/${api}/${encodeURIComponent(version)}`, 'application/yaml');
+      const from = `${api}/${version}`;
+      const document = await ask(`/${api}/${encodeURIComponent(version)}`, 'application/yaml', [403, 404]);
       const bytes = await document.bytes();
+      if (!document.ok) {
+        versions.push({ from, reason: `SwaggerHub answers ${document.status} for it. The key may not read it.` });
+        continue;
+      }
       const date = Date.parse(facts['X-Created']!.value!);
       const title = api.split('/').at(-1)!;
-      const from = `${api}/${version}`;
       versions.push({ from, title, name: nameFrom(title), version, ending: endingOf(bytes), date, bytes });
     }
   return versions;
@@ -205,16 +211,20 @@ export async function importVersions(kind: string, from: string, repository: str
   const all = found
     .filter((each): each is OldVersion => 'date' in each)
     .toSorted((a, b) => a.date - b.date || a.version.localeCompare(b.version, 'en', { numeric: true }));
+  const undated = all.find(({ date }) => !(date >= 0) || Number.isNaN(new Date(date).getTime()));
+  if (undated) fail(`${undated.from} has no date since 1970.`);
   const stray = found.filter((each): each is Left => 'reason' in each);
   const { versions, left } = labelled(all, stray);
   if (versions.length === 0) fail(`${from} has no versions that --from ${kind} can read.`);
-  execFileSync('git', ['init', '--quiet', '--initial-branch=main', repository]);
-  const { status } = spawnSync('git', ['-C', repository, 'fast-import', '--quiet'], {
-    input: Buffer.concat([...streamOf(versions)]),
-    stdio: ['pipe', 'inherit', 'inherit'],
-  });
-  if (status !== 0) fail(`git could not make ${repository}. Its output says why.`);
-  execFileSync('git', ['-C', repository, 'checkout', '--quiet', 'main']);
+  const git = (args: readonly string[], input = Buffer.alloc(0)) => {
+    const { status, error } = spawnSync('git', args, { input, stdio: ['pipe', 'inherit', 'inherit'] });
+    if (status === 0) return;
+    rmSync(repository, { recursive: true, force: true });
+    fail(error ? `git cannot be run: ${error.message}.` : `git could not make ${repository}. Its output says why.`);
+  };
+  git(['init', '--quiet', '--initial-branch=main', repository]);
+  git(['-C', repository, 'fast-import', '--quiet'], Buffer.concat([...streamOf(versions)]));
+  git(['-C', repository, 'checkout', '--quiet', 'main']);
   const names = new Set(versions.map(({ name }) => name));
   return { repository, documents: names.size, versions: versions.length, left };
 }
