@@ -9,29 +9,33 @@ const writers = 32;
 const rounds = 3;
 
 /**
- * Makes sure that the store keeps the promises that S3 makes: of 32 writers that race for one key,
- * exactly one wins, its bytes and its metadata are there, and the next list has the key. Rejects
- * with `unavailable`, saying what was seen.
+ * Looks whether the store keeps the promises that S3 makes: of 32 writers that race for one key,
+ * exactly one wins, its bytes and its metadata are there, and the next list has the key. Returns
+ * what was seen instead; null: it keeps them. Rejects with `unavailable` if it cannot be written.
  */
-async function probe(objects: S3Objects): Promise<void> {
+async function probe(objects: S3Objects): Promise<string | null> {
   const folder = `.probe/${randomUUID()}/`;
-  for (let round = 1; round <= rounds; round++) await race(objects, `${folder}${round}`);
+  for (let round = 1; round <= rounds; round++) {
+    const seen = await race(objects, `${folder}${round}`).catch((error: unknown) => {
+      throw isRegistryError(error, 'outcome_unknown') ? notReadable(error.cause) : error;
+    });
+    if (seen !== null) return seen;
+  }
+  return null;
 }
 
-async function race(objects: S3Objects, key: string): Promise<void> {
+async function race(objects: S3Objects, key: string): Promise<string | null> {
   const ids = Array.from({ length: writers }, () => randomUUID());
   try {
     const answers = await Promise.all(ids.map((id) => objects.put(key, Buffer.from(id), id)));
     const winners = ids.filter((_, index) => answers[index] === 'created');
-    if (winners.length !== 1) {
-      throw lie(`of ${writers} writers of one new key, ${winners.length} were told that they created it`);
-    }
+    if (winners.length !== 1)
+      return `of ${writers} writers of one new key, ${winners.length} were told that they created it`;
     const [winner] = winners;
     const stored = await objects.get(key);
-    if (stored?.toString() !== winner) throw lie('the bytes of another writer than the winner were stored');
-    if ((await objects.writerOf(key)) !== winner) throw lie('it does not keep the metadata of an object');
-    if (!(await objects.list(key, '', 1)).includes(key))
-      throw lie('a list does not have the key that was just written');
+    if (stored?.toString() !== winner) return 'the bytes of another writer than the winner were stored';
+    if ((await objects.writerOf(key)) !== winner) return 'it does not keep the metadata of an object';
+    return (await objects.list(key, '', 1)).includes(key) ? null : 'a list does not have the key that was just written';
   } finally {
     await objects.delete(key).catch(() => undefined);
   }
@@ -69,14 +73,36 @@ export interface S3Settings {
 
 /**
  * Opens a bucket on S3 or a service like it, and probes it (design §5). Rejects with `unavailable`
- * if it does not answer or does not hold what S3 promises. Tests replace the patience.
+ * if it does not answer or does not hold what S3 promises. A store that can be read but not written can be
+ * served and copied: each write probes it first, until a probe succeeds. Tests replace the patience.
  */
 export async function openS3Bucket(settings: S3Settings, patience: Patience = usualPatience): Promise<Bucket> {
   const objects = await openObjects(settings, patience);
-  await probe(objects).catch((error: unknown) => {
-    throw isRegistryError(error, 'outcome_unknown') ? notReadable(error.cause) : error;
-  });
-  return createS3Bucket(objects);
+  const bucket = createS3Bucket(objects);
+  /** Why the store could not be probed; null once it was. */
+  let refusal: unknown = null;
+  const prove = async (): Promise<void> => {
+    let failure: unknown = null;
+    const seen = await probe(objects).catch((error: unknown) => {
+      failure = error;
+      return null;
+    });
+    if (seen !== null) throw lie(seen);
+    refusal = failure;
+  };
+  await prove();
+  if (refusal === null) return bucket;
+  if ((await objects.get('format').catch(() => null)) === null) throw refusal;
+  let proving: Promise<void> | null = null;
+  const assertWritable = async (): Promise<void> => {
+    if (refusal !== null) await (proving ??= prove().finally(() => void (proving = null)));
+    if (refusal !== null) throw refusal;
+  };
+  return {
+    ...bucket,
+    putIfAbsent: async (key, bytes) => assertWritable().then(() => bucket.putIfAbsent(key, bytes)),
+    check: async () => assertWritable().then(() => bucket.check()),
+  };
 }
 
 /** Where Amazon's buckets are, for `NO_PROXY`. */

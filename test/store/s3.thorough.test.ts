@@ -39,6 +39,24 @@ describe('a store that does not keep the promises of S3 is refused with what was
     await expect(opening).rejects.toMatchObject({ code: 'unavailable', message: expect.stringMatching(message) });
   });
 
+  test('a store that cannot be written can be read, and is written once it was probed', async () => {
+    await using server = await startS3('contracts');
+    await (await openS3Bucket(settingsOf(server.endpoint), patience)).putIfAbsent('format', Buffer.from('{}'));
+    server.enforce('refuses all');
+    const bucket = await openS3Bucket(settingsOf(server.endpoint), patience);
+    expect((await bucket.get('format'))?.toString()).toBe('{}');
+    const refused = { code: 'unavailable', message: expect.stringContaining('not writable') as string };
+    await expect(bucket.putIfAbsent('other', Buffer.from('x'))).rejects.toMatchObject(refused);
+    await expect(bucket.check()).rejects.toMatchObject(refused);
+    server.enforce('ignored');
+    const lying = { code: 'unavailable', message: expect.stringContaining('cannot be used') as string };
+    await expect(bucket.check()).rejects.toMatchObject(lying);
+    await expect(bucket.putIfAbsent('other', Buffer.from('x'))).rejects.toMatchObject(lying);
+    server.enforce('holds');
+    expect(await bucket.putIfAbsent('other', Buffer.from('x'))).toBe('created');
+    await bucket.check();
+  });
+
   test.each(lyingFakes)('%s, a fake from npm that overlooks If-None-Match', async (_, start) => {
     await using fake = await start('contracts');
     const opening = openS3Bucket(settingsOf(fake.endpoint, { credentials: fake.credentials }), patience);
