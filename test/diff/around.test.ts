@@ -837,6 +837,13 @@ describe('who may call', () => {
   ]);
 });
 
+test('a scheme that is of another kind now is another one, and has no flows that are gone', () => {
+  const calling = (scheme: Json) => api({ security: [{ k: ['r'] }, {}] }, { components: { securitySchemes: { k: scheme } } }); // prettier-ignore
+  const flows = { implicit: { authorizationUrl: 'https://a.example', scopes: { r: 'Read.' } } };
+  const changes = compare(calling({ type: 'oauth2', flows }), calling({ type: 'http', scheme: 'bearer' }));
+  expect(toldOf(changes)).toEqual(['risky security-alternative-removed', 'safe security-alternative-added']);
+});
+
 describe('security schemes by address', () => {
   const of = (name: string, more: Json = {}) =>
     api({ security: [{ [name]: ['a'] }] }, {

@@ -39,3 +39,16 @@ test('a schema that is referred to in many spellings', () => {
   });
   expect(told(compare(many('string'), many('integer')))).toEqual(['risky schema-type-changed']);
 });
+
+test.each([
+  ['media types', (name: (at: number) => string) => api({ requestBody: { content: mapOf(3000, (at) => `text/${name(at)}`) } })],
+  ['patterns', (name: (at: number) => string) => taking({ additionalProperties: false, patternProperties: mapOf(3000, (at) => `^${name(at)}-`) })],
+  ['names beside patterns', (name: (at: number) => string) => taking({ additionalProperties: false, properties: mapOf(1500, name), patternProperties: mapOf(1500, (at) => `^${name(at)}-`) })],
+])('gives up on thousands of %s of which none is the same', (_, documentOf) => {
+  const [before, after] = ['a', 'b'].map((start) => documentOf((at) => `${start}${at}`));
+  expect(compare(before!, after!).reason).toBe('The documents are too large to be compared.');
+}); // prettier-ignore
+
+function mapOf(count: number, name: (at: number) => string): Json {
+  return Object.fromEntries(Array.from({ length: count }, (_, at) => [name(at), { minLength: 1 }]));
+}

@@ -40,7 +40,7 @@ export function compareContents(walk: Walk, unit: Unit, before: Holder, after: H
   const [old, current] = [typesOf(before), typesOf(after)];
   const at = pointersOf({ before: before.place, after: after.place });
   const tell = createTell(unit, { code: `${direction}-${role}-media-type`, subject, at, direction });
-  const { pairs, gone, added } = pairDescribed(old, current, describing);
+  const { pairs, gone, added } = pairDescribed(walk, old, current, describing);
   const compared = pairs.map(([was, is]): ComparedMedia => {
     const [{ media }, { type, media: other }] = [old.get(was)!, current.get(is)!];
     const within = { ...where, subject: after.content.size > 1 ? `${subject} as ${type}` : subject };

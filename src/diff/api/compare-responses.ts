@@ -12,7 +12,7 @@ export function compareResponses(walk: Walk, unit: Unit, [old, current]: Both<Op
   const [before, after] = [responsesOf(walk.before, old), responsesOf(walk.after, current)];
   const isInstead = (status: string, narrower: readonly string[]) =>
     status !== 'default' || !isSuccess(status, before) || narrower.some((other) => /^[23]/.test(other));
-  const { pairs, gone, added } = pairDescribed(before, after, describing, isInstead);
+  const { pairs, gone, added } = pairDescribed(walk, before, after, describing, isInstead);
   for (const [was, is] of pairs) compareResponse(walk, unit, [was, is], [before.get(was)!, after.get(is)!], direction);
   const isOne = direction === 'response';
   const place = { before: old.place, after: current.place };

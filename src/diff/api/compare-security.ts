@@ -1,5 +1,5 @@
 import type { Verdict } from '../../model/comparison.ts';
-import { own, type JsonObject } from '../../model/json.ts';
+import { own } from '../../model/json.ts';
 import { entriesOf, listOf, objectOf, textOf } from '../../render/json-value.ts';
 import { createTell, reportDeprecated, type Tell } from './report-part.ts';
 import { kebab } from '../report.ts';
@@ -158,6 +158,8 @@ function compareSchemes(walk: Walk, parent: Unit, old: readonly Alternative[], c
     if (!current.some((alternative) => [...alternative.values()].some((used) => used.name === name))) continue;
     const [before, after] = [schemePlace(walk.before, name), schemePlace(walk.after, name)];
     if (before === after || (before && after && walk.same(before.value, after.value))) continue;
+    // Another kind of scheme is another one, of which the alternatives tell.
+    if (before && after && kindOf(walk.before, name) !== kindOf(walk.after, name)) continue;
     walk.below(parent, `security-scheme ${name}`, (unit) => {
       if (before && after) return compareScheme(walk, unit, name, before, after);
       const at = { before: before?.pointer ?? null, after: after?.pointer ?? null };
@@ -180,20 +182,13 @@ function compareScheme(walk: Walk, unit: Unit, name: string, before: Place, afte
   const subject = subjectOf(name);
   const tell = createTell(unit, { code: 'security-scheme', subject, at });
   reportDeprecated(walk, unit, { before, after }, subject, 'security-scheme');
-  const compareTexts = (
-    old: JsonObject,
-    current: JsonObject,
-    verdicts: Readonly<Record<string, Verdict>>,
-    where = '',
-  ) => {
-    for (const [key, verdict] of Object.entries(verdicts)) {
-      const [from, to] = [textOf(old[key]) || null, textOf(current[key]) || null];
-      const code = where === '' ? kebab(key) : 'url';
-      const says = `has ${key} ${to ?? 'absent'} instead of ${from ?? 'absent'}${where}`;
-      if (from !== to) tell(verdict, `${code}-changed`, says, from, to);
-    }
+  const compareText = (verdict: Verdict, code: string, key: string, old: unknown, current: unknown, where = '') => {
+    const [from, to] = [old, current].map((one) => textOf(objectOf(one)[key]) || null);
+    const says = `has ${key} ${to ?? 'absent'} instead of ${from ?? 'absent'}${where}`;
+    if (from !== to) tell(verdict, `${code}-changed`, says, from, to);
   };
-  compareTexts(objectOf(before.value), objectOf(after.value), memberVerdicts);
+  for (const key of ['description', 'bearerFormat', 'openIdConnectUrl', 'oauth2MetadataUrl'])
+    compareText(key.endsWith('Url') ? 'risky' : 'docs', kebab(key), key, before.value, after.value);
   const [flows, others] = [flowsOf(walk.before, before), flowsOf(walk.after, after)];
   for (const [flow, old] of flows) {
     const current = others.get(flow);
@@ -202,7 +197,8 @@ function compareScheme(walk: Walk, unit: Unit, name: string, before: Place, afte
       continue;
     }
     const where = ` in the flow ${flow}`;
-    compareTexts(old, current, urlVerdicts, where);
+    for (const key of ['authorizationUrl', 'tokenUrl', 'refreshUrl', 'deviceAuthorizationUrl'])
+      compareText('risky', 'url', key, old, current, where);
     const [was, is] = [objectOf(old['scopes']), objectOf(current['scopes'])];
     for (const scope of Object.keys({ ...was, ...is }))
       if (!Object.hasOwn(is, scope)) tell('risky', 'scope-removed', `no longer has the scope ${scope}${where}`, scope);
@@ -215,19 +211,6 @@ function compareScheme(walk: Walk, unit: Unit, name: string, before: Place, afte
   for (const flow of others.keys())
     if (!flows.has(flow)) tell('safe', 'flow-added', `has the flow ${flow}`, null, flow);
 }
-
-const memberVerdicts = {
-  description: 'docs',
-  bearerFormat: 'docs',
-  openIdConnectUrl: 'risky',
-  oauth2MetadataUrl: 'risky',
-} as const;
-const urlVerdicts = {
-  authorizationUrl: 'risky',
-  tokenUrl: 'risky',
-  refreshUrl: 'risky',
-  deviceAuthorizationUrl: 'risky',
-} as const;
 
 function flowsOf(side: Side, place: Place): Map<string, Record<string, unknown>> {
   const flow = textOf(objectOf(place.value)['flow']);

@@ -145,12 +145,14 @@ export interface Described {
 
 /** Pairs what describes the same. `isInstead`: whether narrower ones take the place of one that is gone. */
 export function pairDescribed<Value>(
+  { spend }: Walk,
   old: ReadonlyMap<string, Value>,
   current: ReadonlyMap<string, Value>,
   describing: (key: string, all: ReadonlyMap<string, Value>) => string | null,
   isInstead: (key: string, narrower: readonly string[]) => boolean = () => true,
 ): Described {
   const pairs = new Map<string, [string, string]>();
+  spend((old.size + current.size) ** 2 / 10);
   for (const key of new Set([...old.keys(), ...current.keys()])) {
     const [was, is] = [describing(key, old), describing(key, current)];
     if (was !== null && is !== null) pairs.set(`${was} ${is}`, [was, is]);

@@ -105,7 +105,7 @@ function removed(pair: Pair, name: string, schema: Schema): void {
   const { before, after, direction, walk } = pair;
   if (isUnsent(pair, 'before', schema)) return;
   const about = { before: schema[0]!.pointer, after: null };
-  const effect = effectOfName(before, after, name, ['narrows', 'widens']);
+  const effect = effectOfName(pair, before, after, name, ['narrows', 'widens']);
   const details = { about, at: { before: about.before, after: after.pointer }, effect };
   const isRequired = before.required.has(name);
   const isStillRequired = after.required.has(name);
@@ -117,7 +117,7 @@ function removed(pair: Pair, name: string, schema: Schema): void {
     const says = `was removed; it was ${isRequired ? 'always present, and still is' : 'optional'}`;
     return report(pair, 'risky', 'optional-removed', says, details);
   }
-  if (after.additional.isClosed && mayMatch(after, name))
+  if (after.additional.isClosed && mayMatch(pair, after, name))
     return report(pair, 'unknown', 'removed', 'was removed; whether a pattern allows it cannot be judged', details);
   if (after.additional.isClosed) return report(pair, 'narrows', 'removed', 'was removed and is refused now', details);
   const isAllowed = after.additional.schema.length > 0 || isStillRequired;
@@ -130,12 +130,13 @@ function removed(pair: Pair, name: string, schema: Schema): void {
  * or have any value. Undefined: nothing but what its own comparison says.
  */
 function effectOfName(
+  pair: Pair,
   { required, properties }: SchemaView,
   other: SchemaView,
   name: string,
   [refused, free]: readonly [Effect, Effect],
 ): Effect | undefined {
-  if (mayMatch(other, name)) return 'unknown';
+  if (mayMatch(pair, other, name)) return 'unknown';
   const isDemand = required.has(name) && !other.required.has(name);
   if (other.additional.isClosed) return isDemand ? 'changes' : refused;
   const isFree = other.additional.schema.length === 0 && !properties.get(name)!.every(({ value }) => isAnything(value));
@@ -146,10 +147,10 @@ function added(pair: Pair, name: string, schema: Schema): void {
   const { before, after, direction, walk } = pair;
   if (isUnsent(pair, 'after', schema)) return;
   const about = { before: null, after: schema[0]!.pointer };
-  const effect = effectOfName(after, before, name, ['widens', 'narrows']);
+  const effect = effectOfName(pair, after, before, name, ['widens', 'narrows']);
   const details = { about, at: { before: before.pointer, after: about.after }, effect };
   const { isClosed } = before.additional;
-  const wasDescribed = mayMatch(before, name) && direction !== 'response';
+  const wasDescribed = mayMatch(pair, before, name) && direction !== 'response';
   const isNewDemand = after.required.has(name) && !before.required.has(name);
   const parts = flatten(walk.after, schema).parts.map(({ value }) => value);
   const arrived = judgeArrival(walk, parts);
@@ -223,10 +224,10 @@ function comparePatterns(pair: Pair, below: Below): void {
     // Beside any others, it says nothing.
     else if (allowsOthers(lacking) && (before ?? after)!.every(({ value }) => isAnything(value))) continue;
     else if (before) {
-      const effect = effectOfPattern(pair.after, pattern, before, ['narrows', 'widens']);
+      const effect = effectOfPattern(pair, pair.after, pattern, before, ['narrows', 'widens']);
       report(pair, effect, 'pattern-property-removed', `no longer describes ${named}`, { before: pattern, at });
     } else {
-      const effect = effectOfPattern(pair.before, pattern, after!, ['widens', 'narrows']);
+      const effect = effectOfPattern(pair, pair.before, pattern, after!, ['widens', 'narrows']);
       report(pair, effect, 'pattern-property-added', `describes ${named}`, { after: pattern, at });
     }
   }
@@ -292,12 +293,15 @@ function evaluatedIn({ side, flat: { parts } }: SchemaView, keywords: readonly s
 
 /** The effect of a pattern that only one of the documents has: the other one is `lacking`. */
 function effectOfPattern(
+  { walk }: Pair,
   lacking: SchemaView,
   pattern: string,
   schema: Schema,
   [closed, open]: readonly [Effect, Effect],
 ): Effect {
   if (!lacking.additional.isClosed) return lacking.additional.schema.length > 0 ? 'unknown' : open;
+  const patterns = patternsOf(lacking);
+  walk.spend((lacking.properties.size + patterns.size) / 2);
   // It also restricts what it matches and the other one allows.
   const isOther =
     schema.every(({ value }) => isAnything(value)) ||
@@ -315,10 +319,10 @@ function beginApart(...patterns: [string, string]): boolean {
 }
 
 /** Whether a pattern of an object may be one of a property's name. */
-function mayMatch(view: SchemaView, name: string): boolean {
-  return patternsOf(view)
-    .keys()
-    .some((pattern) => triesPattern(pattern, name) !== false);
+function mayMatch({ walk }: Pair, view: SchemaView, name: string): boolean {
+  const patterns = patternsOf(view);
+  walk.spend(patterns.size / 2);
+  return patterns.keys().some((pattern) => triesPattern(pattern, name) !== false);
 }
 
 function patternsOf({ side, flat }: SchemaView): Map<string, Schema> {
