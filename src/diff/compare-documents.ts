@@ -91,18 +91,13 @@ function compareJsonSchemas(walk: Walk): ComparedApis {
 }
 
 function compareHeads(root: Unit, before: JsonObject, after: JsonObject): void {
-  for (const [key, code, noun] of [
-    ['$schema', 'dialect', 'dialect'],
-    ['$id', 'id', 'identifier'],
-    ['id', 'id', 'identifier'],
-  ] as const) {
-    // prettier-ignore
-    const [old, current] = [textOf(before[key]) || null, textOf(after[key]) || null];
-    if (key === '$schema' && dialectText(old) === dialectText(current)) continue;
+  for (const key of ['$schema', '$id', 'id']) {
+    const [old, current] = [before, after].map((document) => textOf(document[key]) || null) as [string | null, string | null]; // prettier-ignore
+    const [code, noun] = key === '$schema' ? ['dialect', 'dialect'] : ['id', 'identifier'];
+    if (old === current || (noun === 'dialect' && dialectText(old) === dialectText(current))) continue;
     const at = { before: old && `/${key}`, after: current && `/${key}` };
     const tell = createTell(root, { code, subject: `The ${noun} (${key})`, at });
-    if (old !== current)
-      tell('risky', 'changed', `is ${current ?? 'absent'} instead of ${old ?? 'absent'}`, old, current);
+    tell('risky', 'changed', `is ${current ?? 'absent'} instead of ${old ?? 'absent'}`, old, current);
   }
 }
 

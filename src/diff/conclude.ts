@@ -11,7 +11,7 @@ import {
   type Comparison,
 } from '../model/comparison.ts';
 import { createPathGlob } from '../model/glob.ts';
-import { followPointer, joinPointer, parsePointer } from '../model/pointer.ts';
+import { followPointer, outwards } from '../model/pointer.ts';
 import { digestOfValue } from '../render/json-value.ts';
 import type { ComparedApis } from './api/compare-apis.ts';
 import { targetOf, type Side } from './side.ts';
@@ -38,8 +38,9 @@ export function conclude({ walk, root, operations }: ComparedApis): Comparison {
   const collect = (unit: Unit, operation: number | null) => {
     for (const written of unit.facts) {
       const fact = withRules(written);
-      const { code, pointers, direction, before, after, message } = fact;
-      const key = [code, pointers.before, pointers.after, direction, before, after, message].join('\n');
+      const { verdict, code, pointers, direction, before, after, message } = fact;
+      // The same change may be harmless where another alternative allows all values.
+      const key = [verdict, code, pointers.before, pointers.after, direction, before, after, message].join('\n');
       const group = groups.get(key) ?? { fact, decidedBy: new Set(), order: groups.size, operations: new Set() };
       groups.set(key, group);
       group.decidedBy.add(fact.decidedBy);
@@ -110,14 +111,7 @@ function compareTexts(a: Fact, b: Fact): number {
 
 /** The pointer, or that of the nearest place around it which is there. */
 function existing(document: JsonObject, pointer: string | null): string | null {
-  if (pointer === null) return null;
-  let [value, nearest]: [unknown, string] = [document, ''];
-  for (const key of parsePointer(pointer)) {
-    value = followPointer(value, joinPointer('', key));
-    if (value === undefined) break;
-    nearest = joinPointer(nearest, key);
-  }
-  return nearest;
+  return pointer && outwards(pointer).find((at) => followPointer(document, at) !== undefined)!;
 }
 
 /**

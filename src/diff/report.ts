@@ -1,5 +1,5 @@
 import type { Direction, Verdict } from '../model/comparison.ts';
-import { unescapeKey } from '../model/pointer.ts';
+import { outwards, unescapeKey } from '../model/pointer.ts';
 import { asTitle } from '../model/states.ts';
 import { objectOf } from '../render/json-value.ts';
 import { keywordOf, keywordsCompared } from './schema/keywords.ts';
@@ -203,11 +203,9 @@ function align(before: SchemaView, after: SchemaView, at: Pointers): Pointers {
 }
 
 function ownerIn(lacking: SchemaView, having: SchemaView, pointer: string): string | null {
-  const around = having.flat.parts
-    .map((part) => part.pointer)
-    .filter((start) => pointer === start || pointer.startsWith(`${start}/`));
-  const [owner] = around.sort((a, b) => b.length - a.length);
-  return lacking.flat.parts.some((part) => part.pointer === owner) ? owner! : null;
+  const isPart = ({ flat }: SchemaView, at: string) => flat.parts.some((part) => part.pointer === at);
+  const owner = outwards(pointer).find((at) => isPart(having, at));
+  return owner !== undefined && isPart(lacking, owner) ? owner : null;
 }
 
 /** A keyword or member as a part of a code: `maxLength` is `max-length`. */

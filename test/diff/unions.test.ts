@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { compare, giving, taking, told, type Json } from './given.ts';
+import { api, compare, giving, taking, told, type Json } from './given.ts';
 
 const [string, integer, number, none] = ['string', 'integer', 'number', 'null'].map((type) => ({ type }));
 const requests = (before: Json, after: Json) => told(compare(taking(before), taking(after)));
@@ -462,4 +462,19 @@ test('a schema that is an alternative of itself is compared', () => {
       { components: { schemas: { A: { anyOf: [{ $ref: '#/components/schemas/A' }, { const: value }] } } } },
     );
   expect(compare(list(1), list(2)).verdict).toBe('breaking');
+});
+
+test('what breaks nobody beside an alternative that allows anything breaks where there is none', () => {
+  const document = (maxLength: number) => {
+    const [A, other] = [{ $ref: '#/components/schemas/A' }, { type: 'string', minLength: 0 }];
+    const [open, closed] = [{ anyOf: [A, other] }, A].map(
+      (schema) => Object.values(taking(schema)['paths'] as Json)[0],
+    );
+    return api({}, { paths: { '/a': open, '/b': closed }, components: { schemas: { A: { type: 'string', maxLength } } } }); // prettier-ignore
+  };
+  const { changes } = compare(document(2), document(1));
+  expect(changes.map(({ verdict, operations }) => `${verdict} ${operations.join()}`)).toEqual([
+    'breaking POST /b',
+    'safe POST /a',
+  ]);
 });

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../model/json.ts';
 import { holdsOf, methods } from '../../model/openapi-shape.ts';
+import { outwards } from '../../model/pointer.ts';
 import { objectOf } from '../../render/json-value.ts';
 import { compareSchemas } from '../schema/compare-schemas.ts';
 import { meantBy } from '../schema/match-branches.ts';
@@ -67,9 +68,7 @@ export function compareComponents(walk: Walk, root: Unit): () => Fact[] {
 }
 
 function isReached(at: string | null, isUsed: (pointer: string) => boolean): boolean {
-  for (let pointer = at ?? ''; pointer !== ''; pointer = pointer.slice(0, pointer.lastIndexOf('/')))
-    if (isUsed(pointer)) return true;
-  return false;
+  return at !== null && outwards(at).some(isUsed);
 }
 
 const unusedSays = 'no operation uses it, and other documents may refer to it';

@@ -16,7 +16,6 @@ import { compareEvaluated, compareObjects, isNamed } from './compare-objects.ts'
 import { compareUnions, isWrapped } from './compare-unions.ts';
 import { matchBranches } from './match-branches.ts';
 import {
-  addFact,
   createPair,
   report,
   type Below,
@@ -36,6 +35,7 @@ import { type SchemaView, textOfValue, viewOf } from './read-schema.ts';
 import { childrenOf, dialectText, mayBeXml, type Place, memberOf } from '../side.ts';
 import { createUnit, type Unit, type Walk } from '../walk.ts';
 import { objectOf, textOf } from '../../render/json-value.ts';
+import { pointersOf, reportPart } from '../api/report-part.ts';
 import { isObject } from '../../model/json.ts';
 import { judgeSunset } from '../sunset.ts';
 import { isText, keywordOf, keywordsCompared } from './keywords.ts';
@@ -61,11 +61,9 @@ function compareLimit(pair: Pair, keyword: string): void {
       return other === null ? one !== null : one?.isOpen === true && !other.isOpen;
     return isUpper === one.bound < other.bound;
   };
+  const [one, other] = tightest;
   // The rule of another keyword says what becomes of the limit that follows from it.
-  const [[one, other], isSaid] = [
-    tightest,
-    (mine: Limit | null, its: Limit | null) => mine?.isImplied === true && !isTighter(its, mine),
-  ];
+  const isSaid = (mine: Limit | null, its: Limit | null) => mine?.isImplied === true && !isTighter(its, mine);
   if (isSaid(one, other) || isSaid(other, one)) return;
   const isNarrower = isTighter(other, one);
   if (haveValuesWithin(isNarrower ? pair.before : pair.after, keyword, isNarrower ? other : one)) return;
@@ -128,14 +126,18 @@ function compareMultiples(pair: Pair): void {
   report(pair, effectOf(old, current, changed), codeOf('multiple-of', old, current), says, { before, after, at });
 }
 
+/** Whether a part of each schema sets a flag: one is enough. */
+function compareFlag(pair: Pair, keyword: string) {
+  const both = [pair.before, pair.after].map(({ flat }) => statedIn(flat.parts, keyword).find(({ value }) => value === true)); // prettier-ignore
+  const [was, is] = both.map((set) => set !== undefined) as [boolean, boolean];
+  return { was, is, details: { before: `${was}`, after: `${is}`, at: placesOf(pair, both[0], both[1]) } };
+}
+
 function compareUnique(pair: Pair): void {
-  const setIn = ({ flat }: SchemaView) => statedIn(flat.parts, 'uniqueItems').find(({ value }) => value === true);
-  const [before, after] = [setIn(pair.before), setIn(pair.after)];
-  const [was, is] = [before !== undefined, after !== undefined];
+  const { was, is, details } = compareFlag(pair, 'uniqueItems');
   // One item is unique.
   const isMoot = (view: SchemaView) => (limitOf(view, 'maxItems')?.bound ?? 2) <= 1;
   if (was === is || isMoot(is ? pair.before : pair.after)) return;
-  const details = { before: `${was}`, after: `${is}`, at: placesOf(pair, before, after) };
   if (is) report(pair, 'narrows', 'unique-items-set', 'no longer allows equal items', details);
   else report(pair, 'widens', 'unique-items-unset', 'allows equal items', details);
 }
@@ -186,9 +188,7 @@ function compareIgnored(
   if (textOfValue({ ...old, $ref: '' }) === textOfValue({ ...current, $ref: '' })) return;
   const message =
     'What stands beside a "$ref" was changed; it has no effect in this version of JSON Schema or OpenAPI.';
-  const pointers = { before: before.pointer, after: after.pointer };
-  const code = 'schema-beside-reference-changed';
-  addFact(unit, { verdict: 'docs', code, message, before: null, after: null, pointers, direction: null });
+  reportPart(unit, 'docs', 'schema-beside-reference-changed', message, { at: pointersOf({ before, after }) });
 }
 
 /** What describes a property, or items, beside a pair. */
@@ -338,11 +338,10 @@ function compareText(pair: Pair, keyword: string): void {
   report(pair, 'docs', `${name}-changed`, describeText(keyword, stated.before, stated.after), stated);
 }
 
-function compareSunset({ walk, ...pair }: Pair, stated: ReturnType<typeof asStated>): void {
-  const textAt = (view: Pair['before']) => textOf(view.first('x-sunset')?.value) || null;
-  const judged = judgeSunset(walk, textAt(pair.before), textAt(pair.after));
-  if (judged === null) return;
-  report({ walk, ...pair }, judged.verdict, `sunset-${judged.name}`, judged.says, { ...stated, isSideless: true });
+function compareSunset(pair: Pair, stated: ReturnType<typeof asStated>): void {
+  const textAt = (view: SchemaView) => textOf(view.first('x-sunset')?.value) || null;
+  const judged = judgeSunset(pair.walk, textAt(pair.before), textAt(pair.after));
+  if (judged) report(pair, judged.verdict, `sunset-${judged.name}`, judged.says, { ...stated, isSideless: true });
 }
 
 /** What a schema says itself, in several parts of `allOf`, or adds as words alone to what it refers to; else what that says. */
@@ -363,26 +362,20 @@ function missingIn(others: readonly Located<unknown>[], values: readonly Located
 }
 
 /** The values of a keyword as texts, and where they stand. Null: absent. */
-const statedAs = (pair: Pair, keyword: string) => asStated(pair, pair.before.first(keyword), pair.after.first(keyword));
-
 function asStated(pair: Pair, before: Located<unknown> | null, after: Located<unknown> | null) {
   const [old, current] = [before && textOfValue(before.value), after && textOfValue(after.value)];
   return { before: old, after: current, at: placesOf(pair, before, after) };
 }
 
 function compareDeprecated(pair: Pair): void {
-  // One part that says so is enough (JSON Schema 2020-12, Validation, 9.3).
-  const trueIn = ({ flat }: SchemaView) => statedIn(flat.parts, 'deprecated').find(({ value }) => value === true);
-  const [before, after] = [trueIn(pair.before), trueIn(pair.after)];
-  const [was, is] = [before !== undefined, after !== undefined];
-  if (was === is) return;
-  const details = { before: String(was), after: String(is), at: placesOf(pair, before, after), isSideless: true };
-  report(pair, 'safe', is ? 'deprecated' : 'reactivated', `is ${is ? '' : 'no longer '}deprecated`, details);
+  const { was, is, details } = compareFlag(pair, 'deprecated');
+  const says = `is ${is ? '' : 'no longer '}deprecated`;
+  if (was !== is) report(pair, 'safe', is ? 'deprecated' : 'reactivated', says, { ...details, isSideless: true });
 }
 
 /** A default is what the server takes where a request says nothing. A response only describes it. */
 function compareDefault(pair: Pair): void {
-  const stated = statedAs(pair, 'default');
+  const stated = asStated(pair, pair.before.first('default'), pair.after.first('default'));
   const { before, after } = stated;
   if (before === after) return;
   const says = sayHas('the default', before && quote(before), after && quote(after));
@@ -397,12 +390,13 @@ function compareOthers(pair: Pair, further: CompareFurther): void {
   // In 2.0, a parameter is its own schema, and so is a field of a form.
   const isOwn = (keyword: string) =>
     [from, to].includes('2.0') && (pair.isText || from !== to || keyword === 'in' || keyword === 'name');
+  const dialectIn = ({ side, first }: SchemaView) => dialectText(first('$schema')?.value ?? side.document['$schema']);
   for (const keyword of before.keywords.union(after.keywords)) {
     const { compared, restricts } = keywordOf(keyword);
     if (restricts !== null && restricts !== 'any' && !haveType(pair, restricts)) continue;
     if (keyword === 'contentEncoding' && haveSameCoding(pair)) continue;
     if (keyword === 'contains' && ![before, after].some(needsContains)) continue;
-    if (keyword === '$schema' && statedDialect(before) === statedDialect(after)) continue;
+    if (keyword === '$schema' && dialectIn(before) === dialectIn(after)) continue;
     if (compared === 'changes') compareWhole(pair, keyword, 'changes');
     else if (keyword === 'xml' && ![walk.before, walk.after].some(mayBeXml)) compareWhole(pair, keyword, 'docs');
     else if (compared === 'schema') compareSubschema(pair, keyword, below);
@@ -411,10 +405,6 @@ function compareOthers(pair: Pair, further: CompareFurther): void {
   compareDemands(pair, further);
   compareEvaluated(pair);
   if (haveType(pair, 'object')) comparePropertyNames(pair, below);
-}
-
-function statedDialect({ side, first }: SchemaView): string {
-  return dialectText(first('$schema')?.value ?? side.document['$schema']);
 }
 
 function needsContains({ keywords, first }: SchemaView): boolean {
@@ -451,8 +441,8 @@ function compareWhole(pair: Pair, keyword: string, changed: 'changes' | 'unknown
 
 /** Whether what the values of a keyword refer to is the same, too. */
 function isSameBelow({ walk, before, after }: Pair, keyword: string): boolean {
-  const [old, current] = [statedIn(before.flat.parts, keyword), statedIn(after.flat.parts, keyword)];
-  return old.every(({ value }, at) => isSameValue(walk, value, current[at]?.value));
+  const current = statedIn(after.flat.parts, keyword);
+  return statedIn(before.flat.parts, keyword).every(({ value }, at) => isSameValue(walk, value, current[at]?.value));
 }
 
 function comparePropertyNames(pair: Pair, below: Below): void {
