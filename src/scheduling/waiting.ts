@@ -15,6 +15,23 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Pr
   return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', listener));
 }
 
+/**
+ * Does the work for each item, some at once, and returns what it made, in order. Once one fails, none is begun, and the
+ * call rejects with that failure when those under way have ended.
+ */
+export async function mapAtOnce<T, R>(items: Iterable<T>, atOnce: number, work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const failures: unknown[] = [];
+  // One iterator for all: a loop that fails ends it.
+  const rest = Iterator.from(items).map((item, at) => [at, item] as const);
+  const some = async (): Promise<void> => {
+    for (const [at, item] of rest) results[at] = await work(item);
+  };
+  await Promise.all(Array.from({ length: atOnce }, () => some().catch((error: unknown) => failures.push(error))));
+  if (failures.length > 0) throw failures[0];
+  return results;
+}
+
 /** The bytes of a stream, once it has ended. Throws this error as soon as there are more than `max`. */
 export async function readAtMost(
   stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { inspect } from 'node:util';
-import PQueue from 'p-queue';
+import { mapAtOnce } from '../scheduling/waiting.ts';
 import { hasDied, isSandboxLost } from '../compile/compile.ts';
 import type { RegistryError } from '../model/errors.ts';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
@@ -163,13 +163,12 @@ export async function openAll<T extends { tag: Tag }>(
   const commits = [...new Set(tags.map(({ tag }) => tag.commit))];
   if (commits.length > 1) await refusable(() => registry.source.bring(remote, commits, signal));
   // Each asks git several times, one after the other.
-  const queue = new PQueue({ concurrency: availableParallelism() });
-  const open = (each: T) => async () => {
+  const open = async (each: T) => {
     const snapshot: Opened = await refusable(() => registry.source.snapshot(remote, each.tag.commit, signal));
     return { ...each, snapshot };
   };
   const dateOf = ({ snapshot }: { snapshot: Opened }) => ('refusal' in snapshot ? '' : (snapshot.committedAt ?? ''));
-  const opened = await queue.addAll(tags.map(open));
+  const opened = await mapAtOnce(tags, availableParallelism(), open);
   return opened.sort((a, b) => (dateOf(a) < dateOf(b) ? -1 : dateOf(a) > dateOf(b) ? 1 : 0));
 }
 

@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os';
 import { inspect, isDeepStrictEqual } from 'node:util';
-import PQueue from 'p-queue';
 import { isSandboxLost } from '../compile/compile.ts';
 import { formatCoordinate, parseCoordinate } from '../model/address.ts';
 import { approvalsRef, type Held } from '../model/approval.ts';
@@ -32,6 +31,7 @@ import { judgeCommit, type CommitVerdict } from './guard.ts';
 import { checksOfDocuments, mergeChecks } from './checks.ts';
 import { withLease } from './lease.ts';
 import type { Registry } from '../registry/registry.ts';
+import { mapAtOnce } from '../scheduling/waiting.ts';
 import { findNewTags, openTags, syncTags } from './sync-tags.ts';
 import { saveChecks } from './report-checks.ts';
 import { goOnFromFormer } from './renames/former.ts';
@@ -136,9 +136,8 @@ async function syncDocuments(
   const progress = { done: 0, total: planned.length };
   onProgress?.({ ...progress }, null);
   const blobs = filesOf(await snapshot.entries());
-  const queue = new PQueue({ concurrency: availableParallelism() });
   let lost: string | null = null;
-  const task = (document: Planned) => async () => {
+  const task = async (document: Planned) => {
     signal.throwIfAborted();
     try {
       const synced = await syncDocument(syncing, snapshot, document, blobs);
@@ -154,8 +153,10 @@ async function syncDocuments(
   };
   // Rulesets and schemas first: other documents of the commit may have to pass or refer to them.
   const synced: SyncedDocument[][] = [];
-  for (const type of ['rulesets', 'schemas', 'apis'])
-    synced.push(...(await queue.addAll(planned.filter(({ coordinate }) => coordinate.type === type).map(task))));
+  for (const type of ['rulesets', 'schemas', 'apis']) {
+    const some = planned.filter(({ coordinate }) => coordinate.type === type);
+    synced.push(...(await mapAtOnce(some, availableParallelism(), task)));
+  }
   return { synced: synced.flat(), lost };
 }
 

@@ -201,6 +201,24 @@ test.for([
   expect(ended.stdout + ended.stderr).toContain(says);
 });
 
+test('a head may say any size: what is not there is asked for once, and nothing behind it', async () => {
+  const one = await consumer();
+  const asked: string[] = [];
+  await using liar = await listen((request, response) => {
+    asked.push(request.url!);
+    const origin = `${new URL(liar.url).host}/log`;
+    const key = signingKey(origin, new Uint8Array(32));
+    const text = checkpointText(origin, { size: 10 ** 12, root: Buffer.alloc(32) });
+    if (request.url === '/log/key') return void response.end(formatVerifierKey(key));
+    if (request.url === '/log/checkpoint')
+      return void response.end(formatNote({ text, signatures: [signText(key, text)] }));
+    response.writeHead(404).end();
+  });
+  const ended = await one.run(`verify --log ${liar.url}`);
+  expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/entries\/\w+ is missing or damaged/) });
+  expect(asked.length).toBeLessThan(25);
+});
+
 test('verify --log excuses no difference by a log that was read when it was shorter', async () => {
   const one = await consumer();
   // What the log was when it had three leaves.

@@ -144,3 +144,32 @@ test('a run says where a document could not be checked, and not where the reposi
   expect(other).not.toHaveProperty('sandbox');
   await queue.close();
 });
+
+test('once a document ends a sync, no other is begun, and the run ends when none is under way', async () => {
+  const { registry, source, compiler } = createWorld();
+  const given = { url, branch: null, credential: null, visibility: 'public', validation: 'lenient' } as const;
+  await follow(registry, 'acme', { ...given, discover: '' });
+  const names = Array.from({ length: 40 }, (_, n) => `a${n}`);
+  source.push(
+    url,
+    Object.fromEntries(names.map((n) => [`${n}.yaml`, `openapi: 3.1.0\ninfo: {title: ${n}, version: 1.0.0}\n`])),
+  );
+  const { compile } = compiler;
+  let begun = 0;
+  let running = 0;
+  compiler.compile = async (...job) => {
+    if (++begun === 1) throw new RegistryError('unreachable', 'The host does not answer.');
+    running++;
+    await delay(20);
+    return compile(...job).finally(() => running--);
+  };
+  const queue = createSyncQueue(registry, createPulls);
+  const run = await (await queue.request('acme', id, 'manual')).done;
+  expect(run).toMatchObject({ state: 'failed', detail: 'The host does not answer.' });
+  expect(running).toBe(0);
+  const atEnd = begun;
+  await delay(100);
+  expect(begun).toBe(atEnd);
+  expect(begun).toBeLessThan(names.length);
+  await queue.close();
+});

@@ -42,11 +42,12 @@ export function installCommand(): Command {
 
 /** Everything is fetched before the first file is written. With `frozen`, nothing is. */
 async function install(lock: OpenLock, frozen: boolean, say: (text: string) => void): Promise<Installed[]> {
-  const [
-    { contractBytes, isCached, trustedRegistry },
-    { checkContracts, describeState, fileStateOf },
-    { default: PQueue },
-  ] = await Promise.all([import('./contract-source.ts'), import('./check-contracts.ts'), import('p-queue')]);
+  const [{ contractBytes, isCached, trustedRegistry }, { checkContracts, describeState, fileStateOf }, { mapAtOnce }] =
+    await Promise.all([
+      import('./contract-source.ts'),
+      import('./check-contracts.ts'),
+      import('../../scheduling/waiting.ts'),
+    ]);
   const states: Installed[] = [];
   for (const entry of lock.contracts) {
     const state = await fileStateOf(lock, entry);
@@ -55,18 +56,15 @@ async function install(lock: OpenLock, frozen: boolean, say: (text: string) => v
     states.push({ ...entry, state: isRestored ? 'restored' : state, detail });
   }
   const missing = states.filter(({ state }) => state === 'restored');
-  const queue = new PQueue({ concurrency: 8 });
   const trusted = trustedRegistry();
   let done = 0;
   const here = new Set<string>();
   // Everything goes into the cache first, and is written from there.
-  await queue.addAll(
-    missing.map((entry) => async () => {
-      if (await isCached(entry)) here.add(entry.path);
-      await contractBytes(entry, trusted);
-      say(`Fetching contracts: ${++done} of ${missing.length}`);
-    }),
-  );
+  await mapAtOnce(missing, 8, async (entry) => {
+    if (await isCached(entry)) here.add(entry.path);
+    await contractBytes(entry, trusted);
+    say(`Fetching contracts: ${++done} of ${missing.length}`);
+  });
   const sound = states.filter(({ detail }) => detail === null);
   await checkContracts(lock.folder, sound, {
     trusted,

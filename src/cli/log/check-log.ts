@@ -1,4 +1,4 @@
-import PQueue from 'p-queue';
+import { mapAtOnce } from '../../scheduling/waiting.ts';
 import { ignoring, isRegistryError, malformed, refused, type RegistryError, unreachable } from '../../model/errors.ts';
 import {
   formatProof,
@@ -188,7 +188,10 @@ async function readTile(read: ReadFile, name: TileName): Promise<{ path: string;
 
 /** Reads all leaves of a log. Rejects with `refused` unless they make up the root of the head. */
 async function readLeaves(registry: string, read: ReadFile, head: Checkpoint): Promise<Buffer[]> {
-  const starts = Array.from({ length: Math.ceil(head.size / tileWidth) }, (_, at) => at * tileWidth);
+  // One after the other: whoever signs a head may say any size.
+  function* starts(): Generator<number> {
+    for (let start = 0; start < head.size; start += tileWidth) yield start;
+  }
   const readBundle = async (start: number): Promise<Buffer[]> => {
     const width = Math.min(tileWidth, head.size - start);
     const { path, bytes } = await readTile(read, { level: 'entries', index: start / tileWidth, width });
@@ -196,8 +199,7 @@ async function readLeaves(registry: string, read: ReadFile, head: Checkpoint): P
     if (some?.length !== width) throw refused(`${registry}${path} is missing or damaged.`);
     return some;
   };
-  const queue = new PQueue({ concurrency: 8 });
-  const leaves = (await queue.addAll(starts.map((start) => () => readBundle(start)))).flat();
+  const leaves = (await mapAtOnce(starts(), 8, readBundle)).flat();
   if (Buffer.compare(await rootOf(nodesOf(leaves), head.size), head.root) === 0) return leaves;
   throw refused(`The leaves that ${registry} serves are not those that its checkpoint was signed for.`);
 }

@@ -1,4 +1,4 @@
-import PQueue from 'p-queue';
+import { mapAtOnce } from '../../scheduling/waiting.ts';
 import { parseCoordinate } from '../../model/address.ts';
 import { digestOf, hexOf, type Digest } from '../../model/digest.ts';
 import { insteadOf, notFound } from '../../model/errors.ts';
@@ -51,30 +51,25 @@ async function compareAll(
 ): Promise<VerifiedLog & { changed: string[] }> {
   const result = { origin: head.origin, leaves: head.size, same: 0, gone: [] as string[], wrong: [] as string[], changed: [] as string[] }; // prettier-ignore
   const facts = readFacts(await log.leaves(head), result.wrong);
-  const queue = new PQueue({ concurrency: 8 });
   let done = 0;
-  await queue.addAll(
-    [...facts.versions].map(([name, digest]) => async () => {
-      const fault = await compareServed(source, name, digest).catch(insteadOf('gone', 'gone'));
-      if (fault === 'gone') result.gone.push(name);
-      else if (fault === null) result.same++;
-      else result.wrong.push(`${name}: ${fault}`);
-      say(`Comparing what is served: ${++done} of ${facts.versions.size}`);
-    }),
-  );
+  await mapAtOnce(facts.versions, 8, async ([name, digest]) => {
+    const fault = await compareServed(source, name, digest).catch(insteadOf('gone', 'gone'));
+    if (fault === 'gone') result.gone.push(name);
+    else if (fault === null) result.same++;
+    else result.wrong.push(`${name}: ${fault}`);
+    say(`Comparing what is served: ${++done} of ${facts.versions.size}`);
+  });
   const served = new Set(facts.versions.keys()).difference(new Set(result.gone));
   const names = new Set([
     ...facts.latest.keys(),
     ...(await listedIn(source, new Set([...facts.versions.keys()].map(orgOf)))),
   ]);
-  await queue.addAll(
-    [...names].map((name) => async () => {
-      say(`Looking for what is not in the log: ${name}`);
-      const found = await compareHistory(source, log, name, facts, served);
-      result.wrong.push(...found.wrong);
-      result.changed.push(...found.changed);
-    }),
-  );
+  await mapAtOnce(names, 8, async (name) => {
+    say(`Looking for what is not in the log: ${name}`);
+    const found = await compareHistory(source, log, name, facts, served);
+    result.wrong.push(...found.wrong);
+    result.changed.push(...found.changed);
+  });
   return result;
 }
 
