@@ -12,7 +12,7 @@ test('without a configuration the defaults are those of an empty one that was ch
 test('of a value with alternatives, the error is about the one that is meant', () => {
   const credentials = { app: { githubApp: { appId: 1, privateKeyFile: 'a.pem' }, host: 'git.test' }, token: { env: 'A', usrname: 'a' } }; // prettier-ignore
   expect(() => checkConfig({ credentials }, { base: '/', data: '/data' })).toThrow(
-    'The configuration is invalid: credentials.app has no key "host". credentials.token has no key "usrname". Did you mean "username"?',
+    'The configuration is invalid: credentials.app.host is not expected here. credentials.token.usrname is not expected here. Did you mean "username"?',
   );
 });
 
@@ -29,9 +29,11 @@ test('a value of the wrong form is told with an example, not with a regular expr
     'url must be written like "https://contracts.example.com".',
   );
   expect(fault({ organizations: { 'Acme Inc': {} } })).toMatch(
-    /: organizations has the key "Acme Inc", which must be written like "acme-payments"\.$/,
+    /: organizations\.Acme Inc is not a possible name: it must be written like "acme-payments"\.$/,
   );
-  expect(fault({ organizations: { ['a'.repeat(64)]: {} } })).toMatch(/which must NOT have more than 63 characters\.$/);
+  expect(fault({ organizations: { ['a'.repeat(64)]: {} } })).toMatch(
+    /is not a possible name: it must have at most 63 characters\.$/,
+  );
   const patterns = JSON.stringify(schema).match(/"pattern":"(?:\\.|[^"\\])*","examples":\["/g)!.length;
   expect(patterns).toBe(JSON.stringify(schema).split('"pattern":').length - 1);
 });

@@ -1,4 +1,4 @@
-import { listChoices } from '../model/states.ts';
+import { asSentence } from '../model/states.ts';
 import { isSlug, parseCoordinate } from '../model/address.ts';
 import { highestPlaceholder, isPathGlob, pathGlobProblem, starsIn } from '../model/glob.ts';
 import { parseJson } from '../model/json.ts';
@@ -6,9 +6,9 @@ import { type Exemption, type Problem, type Report, createReport, isBlocking } f
 import { problemAt } from './kind.ts';
 import { type ParsedFile, parseFile } from './text/parse.ts';
 import { joinPointer, parsePointer } from '../model/pointer.ts';
+import { explainErrors } from '../model/schema-errors.ts';
 import type { Settings, SettingsDefaults, SettingsResource, SettingsSite, VersionSource } from './sandboxes.ts';
 import type { ErrorObject } from 'ajv';
-import { closest } from '../model/errors.ts';
 import { readValidator } from './schema/ajv.ts';
 import type { CompileLimits, FileBytes } from './compile.ts';
 import type { Place } from './text/text.ts';
@@ -156,7 +156,7 @@ export function checkSettingsFile({ path, bytes }: FileBytes, limits: CompileLim
   }
   const { file } = parsed;
   const errors = validate(file.value);
-  const problems = [...parsed.problems, ...errors.flatMap((error) => explain(file, error) ?? [])];
+  const problems = [...parsed.problems, ...explain(file, errors)];
   const value = file.value as WrittenFile;
   if (errors.length === 0) problems.push(...checkSettings(file, value));
   const report = createReport(problems);
@@ -206,31 +206,10 @@ function versionOf({ version, tags }: WrittenSettings): { tags?: string; version
   return { version: { from: 'file', path: version.file, pointer: version.pointer ?? null } };
 }
 
-/** Turns a schema error into a problem that names the key. Null for an error that others repeat. */
-function explain(
-  file: ParsedFile,
-  { instancePath, keyword, message, params, parentSchema }: ErrorObject,
-): Problem | null {
-  if (keyword === 'if') return null;
-  const name = keyName(instancePath);
-  const parentObject = parentSchema as { properties?: object; description?: string } | undefined;
-  const problem = (text: string, pointer = instancePath, on: 'key' | 'value' = 'value') =>
-    problemAt(file, pointer, 'settings', text, { on });
-  if ('additionalProperty' in params) {
-    const written = String(params['additionalProperty']);
-    const hint = closest(written, Object.keys(parentObject?.properties ?? {}));
-    return problem(
-      `${name} has no key ${JSON.stringify(written.slice(0, 100))}.${hint}`,
-      joinPointer(instancePath, written),
-      'key',
-    );
-  }
-  if ('missingProperty' in params) return problem(`${name} is missing the key "${String(params['missingProperty'])}".`);
-  const allowed: unknown = params['allowedValues'];
-  if (Array.isArray(allowed)) return problem(`${name} must be ${listChoices(allowed)}.`);
-  if (keyword === 'pattern' && parentObject?.description !== undefined)
-    return problem(`${name} has an invalid value. ${parentObject.description}`);
-  return problem(`${name} ${(message ?? 'is not valid').replace(',', ' or ')}.`);
+function explain(file: ParsedFile, errors: readonly ErrorObject[]): Problem[] {
+  return explainErrors(errors, file.value).map(({ pointer, on, says }) =>
+    problemAt(file, pointer, 'settings', asSentence(`${keyName(pointer)} ${says}`), { on }),
+  );
 }
 
 /** Formats `/resources/3/slug` as `resources[3].slug`. */

@@ -1,12 +1,14 @@
-import { listChoices } from '../model/states.ts';
+import { asSentence } from '../model/states.ts';
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { registerHooks, createRequire } from 'node:module';
 import { extname, dirname, resolve, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { closest, malformed } from '../model/errors.ts';
-import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
+import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
 import { isNameOfJavaScript } from '../model/json.ts';
+import { parsePointer } from '../model/pointer.ts';
+import { explainErrors } from '../model/schema-errors.ts';
 import type { Config, UserConfig, AsWritten } from '../config.ts';
 import { parseVerifierKey } from '../model/transparency/note.ts';
 import { parseSite } from '../sites/model/documentation-site.ts';
@@ -121,11 +123,11 @@ function fillDefaults(value: unknown): Record<string, unknown> {
   if (keys.length > 0) {
     const validate = validators.getOrInsertComputed(keys.join(), () => createValidate(keys));
     if (!validate(copy)) {
-      // `required` and `enum` explain better than a discriminator; for a name, the fault in it does.
-      const lines = meantErrors(validate.errors ?? [])
-        .filter(({ keyword }) => keyword !== 'discriminator' && keyword !== 'propertyNames')
-        .map(explainError);
-      throw malformed(`The configuration is invalid: ${[...new Set(lines)].join(' ')}`);
+      const lines = explainErrors(validate.errors ?? [], copy).map(({ pointer, says }) => {
+        const key = parsePointer(pointer).join('.') || 'the configuration';
+        return asSentence(`${key} ${says}`);
+      });
+      throw malformed(`The configuration is invalid: ${lines.join(' ')}`);
     }
   }
   // A section without required keys is there, so that its keys have their defaults.
@@ -156,24 +158,6 @@ function addDefaults(value: Record<string, unknown>, { properties = {} }: WithDe
   }
 }
 
-/** Of a value with alternatives, the errors of the one that it comes closest to. */
-function meantErrors(errors: readonly ErrorObject[]): ErrorObject[] {
-  const dropped = new Set<ErrorObject>();
-  for (const whole of errors) {
-    if (whole.keyword !== 'oneOf') continue;
-    const inside = errors.filter(
-      ({ schemaPath, instancePath }) =>
-        schemaPath.startsWith(`${whole.schemaPath}/`) && `${instancePath}/`.startsWith(`${whole.instancePath}/`),
-    );
-    const branches = [
-      ...Map.groupBy(inside, ({ schemaPath }) => schemaPath.slice(whole.schemaPath.length).split('/')[1]).values(),
-    ].sort((one, other) => one.length - other.length);
-    if (branches.length > 0) dropped.add(whole);
-    for (const error of branches.slice(1).flat()) dropped.add(error);
-  }
-  return errors.filter((error) => !dropped.has(error));
-}
-
 /** Throws `malformed` for a name that every object has, such as `constructor`: a name in a file is a key of an object. */
 function assertNames(value: unknown, path: readonly string[]): void {
   if (typeof value !== 'object' || value === null) return;
@@ -186,22 +170,6 @@ function assertNames(value: unknown, path: readonly string[]): void {
     }
     assertNames(below, [...path, name]);
   }
-}
-
-function explainError({ instancePath, message, params, parentSchema, propertyName }: ErrorObject): string {
-  const place = instancePath.slice(1).replaceAll('/', '.') || 'the configuration';
-  const key = propertyName === undefined ? place : `${place} has the key ${JSON.stringify(propertyName)}, which`;
-  if ('additionalProperty' in params) {
-    const written = String(params['additionalProperty']);
-    const names = Object.keys((parentSchema as { properties?: object } | undefined)?.properties ?? {});
-    return `${key} has no key ${JSON.stringify(written)}.${closest(written, names)}`;
-  }
-  const allowed: unknown = params['allowedValues'] ?? ('allowedValue' in params ? [params['allowedValue']] : null);
-  if (Array.isArray(allowed)) return `${key} must be ${listChoices(allowed)}.`;
-  // A regular expression says little to people.
-  const example =
-    'pattern' in params ? (parentSchema as { examples?: string[] } | undefined)?.examples?.[0] : undefined;
-  return `${key} ${example === undefined ? message : `must be written like ${JSON.stringify(example)}`}.`;
 }
 
 /**

@@ -26,6 +26,11 @@ export function asTitle(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** With a full stop, unless it ends with a question. */
+export function asSentence(text: string): string {
+  return text.replace(/[^?]$/, '$&.');
+}
+
 /** `a, b and c`, or `a, b or c`. */
 export function listOut(texts: Iterable<string>, type: 'conjunction' | 'disjunction' = 'conjunction'): string {
   return new Intl.ListFormat('en-GB', { type }).format(texts);

@@ -93,7 +93,7 @@ test('several files are one report, and a folder is none', async () => {
       .trim()
       .split('\n')
       .map((line) => line.split(': ')[0]),
-  ).toEqual(['sub/b.yaml:2:1 error struct', 'sub/c.yaml:2:1 error struct', '2 errors, 0 warnings, 0 notes']);
+  ).toEqual(['sub/b.yaml:2:1 error schema', 'sub/c.yaml:2:1 error schema', '2 errors, 0 warnings, 0 notes']);
   const json = await run('lint', ...files, '--json');
   expect({ code: json.code, report: JSON.parse(json.stdout) as unknown }).toMatchObject({
     code: 1,

@@ -35,7 +35,7 @@ describe('a sentence and an exit code', () => {
     {
       args: 'serve --config unknown.config.ts',
       code: 2,
-      says: /sync has no key "intervall"\. Did you mean "interval"\?/,
+      says: /sync\.intervall is not expected here\. Did you mean "interval"\?/,
     },
     {
       process: true,

@@ -28,7 +28,7 @@ test('files are named from the working folder, for people; tools get paths of th
 test('errors are red where there is colour: on a terminal, or where one asks for it', async () => {
   const red = '\u001b[31merror\u001b[39m';
   const args = ['lint', 'pay.yaml'];
-  expect((await runHere([...args, '--color'], { cwd })).stdout).toContain(`${red} struct:`);
+  expect((await runHere([...args, '--color'], { cwd })).stdout).toContain(`${red} schema:`);
   expect((await runHere([...args, '--color'], { cwd, env: { NO_COLOR: '1' } })).stdout).toContain(red);
   expect((await runHere(args, { cwd, env: { FORCE_COLOR: '1' } })).stdout).toContain(red);
   expect((await runHere(args, { cwd })).stdout).not.toContain('\u001b');

@@ -93,18 +93,18 @@ describe('a version without quotes says what to write', () => {
       'openapi: 3',
       'error openapi-version: "openapi" must be a text with the whole version, not 3. Write openapi: "3.0.4".',
     ],
-    ['openapi: 3.0.3\ninfo: {title: A, version: 3.10}\npaths: {}', /error struct: .* Put it in quotes: "3\.10"\.$/],
+    ['openapi: 3.0.3\ninfo: {title: A, version: 3.10}\npaths: {}', /error schema: .* Put it in quotes: "3\.10"\.$/],
     [
       'openapi: 3.0.3\ninfo: {title: 5, version: "1"}\npaths: {}',
-      /error struct: .*`(?:number|integer)`\. Put it in quotes\.$/,
+      /error schema: .* not a number\. Put it in quotes\.$/,
     ],
     [
       'openapi: 3.0.3\ninfo: {title: A, version: null}\npaths: {}',
-      /error struct: Expected type `string` but got `null`\.$/,
+      /error schema: "version" must be a string, not null\.$/,
     ],
     [
       'rules: {info-contact: error}\nversion: 1.10',
-      'error schema: "version" must be string, not number. Put it in quotes: "1.10".',
+      'error schema: "version" must be a string, not a number. Put it in quotes: "1.10".',
     ],
     [
       '$schema: https://json-schema.org/draft/2020-12/schema\nversion: 3.10',

@@ -77,9 +77,12 @@ resources:
   });
 
   test.each([
-    ['{ rule: a }', 'resources[0].exemptions[0] is missing the key "reason".'],
-    ['{ rule: a, reason: b, expires: soon }', 'resources[0].exemptions[0].expires has an invalid value.'],
-    ['{ rule: a, reason: b, pointer: paths }', 'resources[0].exemptions[0].pointer has an invalid value.'],
+    ['{ rule: a }', 'resources[0].exemptions[0] is missing the member "reason".'],
+    ['{ rule: a, reason: b, expires: soon }', 'resources[0].exemptions[0].expires must be written like "2027-06-30".'],
+    [
+      '{ rule: a, reason: b, pointer: paths }',
+      'resources[0].exemptions[0].pointer must be written like "/paths/~1pets/get".',
+    ],
     ['{ rule: a, reason: b, pointer: /**/a/** }', 'resources[0].exemptions[0].pointer has more than one "**".'],
   ])('refuses the exemption %s', async (text, message) => {
     const { settings, lines } = await read(`resources: [{ path: a.yaml, exemptions: [${text}] }]`);
@@ -148,21 +151,21 @@ ignore: [old]
 
   const entry = (more: string, path = 'a.yaml') => `resources:\n  - path: "${path}"\n    ${more}\n`;
   test.each([
-    ['resources: 1', ['1:12 resources must be array.']],
-    ['- path: a.yaml', ['1:1 stele.yaml must be object.']],
-    ['resource: []', ['1:1 stele.yaml has no key "resource". Did you mean "resources"?']],
-    ['resources:\n  - slug: a', ['2:5 resources[0] is missing the key "path".']],
-    [entry('visiblity: public'), ['3:5 resources[0] has no key "visiblity". Did you mean "visibility"?']],
-    [entry('__proto__: {}'), ['3:5 resources[0] has no key "__proto__".']],
+    ['resources: 1', ['1:12 resources must be an array, not a number.']],
+    ['- path: a.yaml', ['1:1 stele.yaml must be an object, not an array.']],
+    ['resource: []', ['1:1 resource is not expected here. Did you mean "resources"?']],
+    ['resources:\n  - slug: a', ['2:5 resources[0] is missing the member "path".']],
+    [entry('visiblity: public'), ['3:5 resources[0].visiblity is not expected here. Did you mean "visibility"?']],
+    [entry('__proto__: {}'), ['3:5 resources[0].__proto__ is not expected here.']],
     [entry('visibility: hidden'), ['3:17 resources[0].visibility must be "public" or "private".']],
     [entry('version: tags'), ['3:14 resources[0].version must be "document", "next" or "tag".']],
-    [entry('version: 1'), ['3:14 resources[0].version must be string or object.']],
-    [entry('version: {pointer: /a}'), ['3:14 resources[0].version is missing the key "file".']],
+    [entry('version: 1'), ['3:14 resources[0].version must be a string or an object, not a number.']],
+    [entry('version: {pointer: /a}'), ['3:5 resources[0].version is missing the member "file".']],
     [
       entry('version: {file: a.json, pointer: version}'),
-      [/^3:38 resources\[0\]\.version\.pointer has an invalid value\. JSON Pointer/],
+      [/^3:38 resources\[0\]\.version\.pointer must be written like "\//],
     ],
-    [entry('slug: Pay'), [/^3:11 resources\[0\]\.slug has an invalid value\. The resource's name in URLs: 1 to 63/]],
+    [entry('slug: Pay'), [/^3:11 resources\[0\]\.slug must be written like /]],
     [entry('slug: a--b'), [/^3:11 resources\[0\]\.slug: "a--b" is not a valid slug/]],
     [entry('slug: constructor'), [/^3:11 resources\[0\]\.slug: "constructor" is not a valid slug/]],
     [
@@ -175,13 +178,13 @@ ignore: [old]
     ],
     [entry('slug: "{1}"'), ['3:11 resources[0].slug uses {1}, but its path has no star.']],
     [entry('slug: "{2}"', '*/a.yaml'), ['3:11 resources[0].slug uses {2}, but its path has only one star.']],
-    [entry('slug: "{name}"', '*/a.yaml'), [/^3:11 resources\[0\]\.slug has an invalid value/]],
+    [entry('slug: "{name}"', '*/a.yaml'), [/^3:11 resources\[0\]\.slug must be written like /]],
     [entry('tags: "{name}-*"', '*/a.yaml'), ['3:11 resources[0].tags uses the unknown placeholder {name}.']],
     [
       entry('version: {file: "{slug}/V"}', '*/a.yaml'),
       ['3:21 resources[0].version.file uses the unknown placeholder {slug}.'],
     ],
-    [entry('ruleset: style'), [/^3:14 resources\[0\]\.ruleset has an invalid value/]],
+    [entry('ruleset: style'), [/^3:14 resources\[0\]\.ruleset must be written like "@/]],
     [
       entry('ruleset: "@acme/apis/style"'),
       [/^3:14 resources\[0\]\.ruleset: "@acme\/apis\/style" is not a ruleset\. Use a coordinate/],
@@ -190,10 +193,10 @@ ignore: [old]
       entry('tags: v*\n    version: next'),
       ['4:14 resources[0] has both tags and version. With tags, versions come from git tags; remove version.'],
     ],
-    [entry('type: apis', '/a.yaml'), [/^2:11 resources\[0\]\.path has an invalid value/]],
+    [entry('type: apis', '/a.yaml'), [/^2:11 resources\[0\]\.path must be written like /]],
     [entry('type: apis', '../*/a.yaml'), ['2:11 resources[0].path has a ".." beside a "*".']],
     [entry('type: apis', '**/x/**'), ['2:11 resources[0].path has more than one "**".']],
-    ['defaults: {slug: a}', [/^1:12 defaults has no key "slug"/]],
+    ['defaults: {slug: a}', ['1:12 defaults.slug is not expected here.']],
     ['defaults: {tags: "{1}-*"}', ['1:18 defaults.tags uses {1}, but discovered documents have no pattern.']],
     [`defaults: {tags: "{1}-*"}\n${entry('slug: a')}`, ['3:5 resources[0].tags uses {1}, but its path has no star.']],
     [

@@ -97,7 +97,7 @@ test('a wrong configuration is logged and changes nothing, a right one takes eff
   const before = stateOf((await page()).text);
   await configure('Second', ' rateLimit: { widnow: 3 },');
   const line = await stele.logged(({ msg }) => msg === 'configuration is as before');
-  expect(line['detail']).toContain('rateLimit has no key "widnow". Did you mean "window"?');
+  expect(line['detail']).toContain('rateLimit.widnow is not expected here. Did you mean "window"?');
   expect(stateOf((await page()).text)).toBe(before);
 
   const gone = changedFrom(before);

@@ -246,7 +246,7 @@ describe('a wrong entry is reported at its place, and the others go on', () => {
     compiler.compiled.length = 0;
     const run = await push({ 'stele.yaml': 'resources: [{path: a.yaml, slug: A}]', 'a.yaml': api('A', '1.1.0') });
     expect(run.documents).toHaveLength(1);
-    expect(run.documents[0]!.detail).toMatch(/^stele\.yaml:1:34 resources\[0\]\.slug has an invalid value\./);
+    expect(run.documents[0]!.detail).toMatch(/^stele\.yaml:1:34 resources\[0\]\.slug must be written like "/);
     expect(compiler.compiled).toEqual([]);
     expect(await find('a')).toMatchObject({ latest: '1.0.0', connection: { path: 'a.yaml' } });
     await push({ 'stele.yaml': settings });

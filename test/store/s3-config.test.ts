@@ -34,13 +34,13 @@ test('a bucket needs a secretKey that all its machines share', () => {
 
 test.each([
   [{ kind: 'disk' }, 'store.kind must be "fs" or "s3".'],
-  [{ path: 'x' }, "store must have required property 'kind'."],
-  [{ kind: 's3' }, "store must have required property 'bucket'."],
-  [{ kind: 's3', bucket: 'contracts', prefx: 'a' }, 'store has no key "prefx". Did you mean "prefix"?'],
-  [{ kind: 'fs', path: 'x', bucket: 'contracts' }, 'store has no key "bucket".'],
+  [{ path: 'x' }, 'store is missing the member "kind".'],
+  [{ kind: 's3' }, 'store is missing the member "bucket".'],
+  [{ kind: 's3', bucket: 'contracts', prefx: 'a' }, 'store.prefx is not expected here. Did you mean "prefix"?'],
+  [{ kind: 'fs', path: 'x', bucket: 'contracts' }, 'store.bucket is not expected here.'],
   [
     { kind: 's3', bucket: 'contracts', accessKeyId: 'AKIA', secretAccessKey: { env: 'A' } },
-    'store.accessKeyId must be object.',
+    'store.accessKeyId must be an object, not a string.',
   ],
   [{ kind: 's3', bucket: 'contracts', accessKeyId: { env: 'A' } }, 'secretAccessKey'],
 ])('%j is refused, naming the key', (store, message) => {

@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import type { ValidateFunction } from 'ajv';
 import { appendErrors, mendComparisons, errorsOf } from '../schema/ajv.ts';
-import { explainErrors, type SchemaFinding } from '../schema/schema-findings.ts';
+import { explainErrors, type SchemaFinding } from '../../model/schema-errors.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { objectOf } from '../../render/json-value.ts';
 import { joinPointer, pointerOf, type Way } from '../../model/pointer.ts';
@@ -24,7 +24,7 @@ const exhaustive = new Validator({
 }) as unknown as Compiles;
 const keptFindings = 200;
 /** Characters of a document that is too large to look for all its errors. */
-export const largeText = 300_000;
+const largeText = 300_000;
 
 /**
  * Validates a document against the OpenAPI Initiative's JSON Schema of its version. Returns all
@@ -183,6 +183,6 @@ function outsideOf(schema: Readonly<JsonObject>): JsonObject {
 }
 
 /** The value without what is in it, if it is an object or a list. */
-export function emptied(value: unknown): unknown {
+function emptied(value: unknown): unknown {
   return Array.isArray(value) ? [] : isObject(value) ? {} : value;
 }

@@ -1,8 +1,9 @@
 import { toDoubles } from '../../model/exact-numbers.ts';
 import { isObject } from '../../model/json.ts';
 import { objectOf } from '../../render/json-value.ts';
-import { lintDocument, type detectSpec } from '@redocly/openapi-core';
+import type { detectSpec } from '@redocly/openapi-core';
 import type { Problem, Severity, Validation } from '../../model/problem.ts';
+import type { SchemaFinding } from '../../model/schema-errors.ts';
 import { kinds } from '../../model/kinds.ts';
 import {
   beginsWith,
@@ -17,11 +18,10 @@ import {
 import { adviseOpenapi } from './openapi-advice.ts';
 import { bundleOpenapi } from './openapi-bundle.ts';
 import { openapiAddresses, openapiExamplePaths, openapiReferencePaths } from './openapi-references.ts';
-import { emptied, largeText, validateOpenapi, type OpenapiVersion } from './openapi-schemas.ts';
-import { followPointer, fromFragment, joinPointer, parsePointer, pointerOf } from '../../model/pointer.ts';
+import { validateOpenapi, type OpenapiVersion } from './openapi-schemas.ts';
+import { joinPointer, parsePointer, pointerOf } from '../../model/pointer.ts';
 import { adviseQuotes, numberAt, type ParsedFile } from '../text/parse.ts';
-import { createRules, createTree, treePath, type Tree } from './redocly.ts';
-import type { SchemaFinding } from '../schema/schema-findings.ts';
+import type { Tree } from './redocly.ts';
 
 type Spec = ReturnType<typeof detectSpec>;
 
@@ -52,12 +52,7 @@ export const compileOpenapi: CompileKind = async (given) => {
   );
   if (findings.length > 0) {
     const severity = input.validation === 'strict' ? 'error' : 'warning';
-    const isWhole = bundle !== entry.value || entry.text.length < largeText;
-    const structural =
-      isNewer || (!isWhole && findings.some(isWide(entry.value)))
-        ? []
-        : await structProblems(isWhole ? given : excerptOf(given, findings));
-    problems.push(...explain(given, findings, structural, origin, severity));
+    problems.push(...placed(given, findings, origin, severity));
   }
   problems.push(...advise(given, checked, version.family, origin));
   return result;
@@ -148,10 +143,6 @@ interface Spot {
   pointer: string;
 }
 
-function spotKey({ file, pointer }: Spot): string {
-  return `${file}#${pointer}`;
-}
-
 type FindOrigin = (pointer: string) => Spot;
 
 /** Maps a node of the bundle to its source, below its nearest ancestor that came from a file. */
@@ -171,86 +162,19 @@ function inTree(bundle: unknown, file: string, origins: Tree['origins']): FindOr
   };
 }
 
-/**
- * Turns schema findings into problems. Prefers the message of redocly's `struct` for the same node.
- */
-function explain(
-  given: KindInput,
+/** Findings in the bundle as problems of the files that it was made of. */
+function placed(
+  { files }: KindInput,
   findings: readonly SchemaFinding[],
-  structural: readonly StructProblem[],
   originOf: FindOrigin,
   severity: Severity,
 ): Problem[] {
-  const problems: Problem[] = [];
   const isCertain = findings.some(({ doubtful }) => !doubtful);
-  const bySpot = Map.groupBy(structural, spotKey);
-  for (const { pointer, on, message, doubtful } of findings) {
+  return findings.flatMap(({ pointer, on, message, doubtful }) => {
     const origin = originOf(pointer);
-    const better = bySpot.get(spotKey(origin)) ?? [];
-    const file = given.files.get(origin.file);
-    if (!isParsed(file)) continue;
-    const advised = (text: string) => adviseQuotes(file, origin.pointer, text);
-    if (better.length === 0 && !(doubtful && isCertain))
-      problems.push(problemAt(file, origin.pointer, 'schema', advised(message), { severity, on }));
-    for (const other of better)
-      problems.push(problemAt(file, origin.pointer, 'struct', advised(other.message), { severity, on: other.on }));
-  }
-  return problems;
-}
-
-/**
- * The entry with the nodes of these findings, their members and what contains them, and nothing
- * else: `struct` says the same about these nodes, and need not visit all others.
- */
-function excerptOf(given: KindInput, findings: readonly SchemaFinding[]): KindInput {
-  const ways = findings.map(({ pointer }) => parsePointer(pointer));
-  const value = excerpt(given.entry.value, ways);
-  const entry = { ...given.entry, value, exact: value };
-  return { ...given, entry, files: new Map([[entry.path, entry]]) };
-}
-
-/** Members of a node above which `struct` is not asked: it compares each name with all that it knows. */
-const widestNode = 10_000;
-
-function isWide(document: unknown): (finding: SchemaFinding) => boolean {
-  return ({ pointer }) => Object.keys(Object(followPointer(document, pointer)) as object).length > widestNode;
-}
-
-/** Members that hold a single value are kept, in objects of a usual size: some tell what it is. */
-const usualMembers = 100;
-
-function excerpt(value: unknown, ways: readonly (readonly string[])[]): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  const isFound = ways.some((way) => way.length === 0);
-  const next = Map.groupBy(ways, ([key]) => key);
-  const entries = Object.entries(value);
-  const members = entries.flatMap(([key, child]: [string, unknown]) => {
-    const inside = next.get(key)?.map((way) => way.slice(1));
-    if (inside !== undefined) return [[key, excerpt(child, inside)] as const];
-    if (isFound) return [[key, emptied(child)] as const];
-    if (Array.isArray(value)) return [[key, null] as const];
-    return entries.length <= usualMembers && typeof child !== 'object' ? [[key, child] as const] : [];
-  });
-  return Array.isArray(value) ? members.map(([, child]) => child) : Object.fromEntries(members);
-}
-
-interface StructProblem extends Spot {
-  on: 'key' | 'value';
-  message: string;
-}
-
-async function structProblems(given: KindInput): Promise<StructProblem[]> {
-  // `struct` calls this method on users' objects, and fails if one has a member of that name.
-  for (const file of given.files.values()) if (file.text?.includes('hasOwnProperty')) return [];
-  const tree = createTree(given);
-  const problems = await lintDocument({
-    document: tree.documentOf(given.entry.path),
-    config: await createRules({ struct: 'error' }),
-    externalRefResolver: tree.resolver,
-  });
-  return problems.flatMap(({ message, location: [place] }): StructProblem[] => {
-    if (place?.pointer === undefined) return [];
-    const file = treePath(place.source.absoluteRef);
-    return [{ file, pointer: fromFragment(place.pointer), on: place.reportOnKey ? 'key' : 'value', message }];
+    const file = files.get(origin.file);
+    if (!isParsed(file) || (doubtful && isCertain)) return [];
+    const text = adviseQuotes(file, origin.pointer, message);
+    return [problemAt(file, origin.pointer, 'schema', text, { severity, on })];
   });
 }

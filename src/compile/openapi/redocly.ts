@@ -1,14 +1,6 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { isUrlPath } from '../../model/address.ts';
-import {
-  BaseResolver,
-  Config,
-  createConfig,
-  Oas3_2Types,
-  ResolveError,
-  Source,
-  type Document,
-} from '@redocly/openapi-core';
+import { BaseResolver, Config, Oas3_2Types, ResolveError, Source, type Document } from '@redocly/openapi-core';
 import { isParsed, type CollectedDocument } from '../kind.ts';
 import type { Way } from '../../model/pointer.ts';
 import { resolveReference } from '../reference.ts';
@@ -124,12 +116,6 @@ export function createTree({ files }: Pick<CollectedDocument, 'files'>, reads: '
   const served = (): number => documents.size;
   const resolver: BaseResolver = new TreeResolver();
   return { resolver, documentOf, origins, used, served, uncover };
-}
-
-/** Creates a redocly configuration from its own rules, with no user input or foreign plugins. */
-export async function createRules(rules: Record<string, 'error' | 'warn'>): Promise<Config> {
-  const { plugins } = await createConfig({});
-  return new Config({ rules } as Config['resolvedConfig'], { plugins });
 }
 
 /** Creates a redocly configuration without rules. */

@@ -83,8 +83,8 @@ function isSpectralRule(rule: unknown): boolean {
 /** Spectral ignores unknown members of a rule, and compatible linters add their own. */
 function asSpectralDoes(problem: Problem): Problem {
   const inRule = /^(?:\/overrides\/\d+)?\/rules\/[^/]+\/(?:then\/(?:\d+\/)?)?[^/]+$/.test(problem.pointer);
-  if (!inRule || !problem.message.endsWith(' is not expected here.')) return problem;
-  const message = problem.message.replace(/ is not expected here\.$/, ' is not known to Spectral and is ignored.');
+  const message = problem.message.replace(/ is not expected here\./, ' is not known to Spectral and is ignored.');
+  if (!inRule || message === problem.message) return problem;
   return { ...problem, rule: 'ruleset-ignored', severity: 'warning', message };
 }
 

@@ -13,7 +13,7 @@ import type { Problem } from '../../model/problem.ts';
 import { isStackFull, maxFindings, problemAt } from '../kind.ts';
 import { adviseQuotes, type ParsedFile } from '../text/parse.ts';
 import { followPointer, joinPointer, outwards } from '../../model/pointer.ts';
-import { explainErrors } from './schema-findings.ts';
+import { explainErrors } from '../../model/schema-errors.ts';
 import type { Linked, Link } from './schema-link.ts';
 import { chainProblem, longestChain } from '../reference-chains.ts';
 

@@ -150,7 +150,7 @@ export function fileTooLarge(path: string, bytes: number, { fileBytes }: Pick<Co
 }
 
 /** Messages of validators for a number or boolean in place of a text. */
-const wantsText = /(?:must be string, not|Expected type `string` but got) `?(?:number|integer|boolean)\b/;
+const wantsText = /must be a string, not (?:a number|true|false)\b/;
 
 /** Adds advice to a message about a number that should be a text, such as `version: 3.10`. */
 export function adviseQuotes(file: ParsedFile, pointer: string, message: string): string {

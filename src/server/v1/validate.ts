@@ -1,13 +1,12 @@
-import { listChoices, listOut } from '../../model/states.ts';
 import { isResourceGlob } from '../../model/access.ts';
 import { isSlug, parseCoordinate, slugFrom } from '../../model/address.ts';
-import { typeNameOf } from '../../model/json.ts';
 import { isLabel, labelFromVersion } from '../../model/label.ts';
-import { eachNode, joinPointer, pointerOf } from '../../model/pointer.ts';
+import { joinPointer } from '../../model/pointer.ts';
+import { explainErrors } from '../../model/schema-errors.ts';
+import { asSentence } from '../../model/states.ts';
 import { type ErrorObject, Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { closest, type RegistryError, malformed } from '../../model/errors.ts';
+import { type RegistryError, malformed } from '../../model/errors.ts';
 import {
-  resolveInDescription,
   type DescribedSchema,
   type Description,
   type DescribedOperation,
@@ -74,116 +73,16 @@ interface Fault {
   detail: string;
 }
 
-/** Access to the branches of `oneOf` and `anyOf`. */
-interface Alternatives {
-  document: DescribedSchema;
-  /**
-   * Validates the value against one branch: the one at `index` in the `oneOf` or `anyOf` of this
-   * schema.
-   */
-  validate(parent: DescribedSchema, keyword: string, index: number, value: unknown): readonly ErrorObject[];
-}
-
-/**
- * Explains the errors of ajv (with `verbose`). Of `oneOf` and `anyOf` it explains only the branch
- * that the client meant: the one with the value's type and fixed members (`state: deprecated`).
- * `base`: the pointer of the value.
- */
-function explainErrors(errors: readonly ErrorObject[], alternatives: Alternatives, base = ''): Fault[] {
-  const faults: Fault[] = [];
-  for (const error of errors) {
-    const pointer = base + error.instancePath;
-    if (error.keyword !== 'oneOf' && error.keyword !== 'anyOf') {
-      faults.push(explainError(error, pointer));
-      continue;
-    }
-    // Leave out ajv's earlier errors of each branch.
-    const others = faults.filter((fault) => fault.pointer !== pointer && !fault.pointer?.startsWith(`${pointer}/`));
-    faults.splice(0, Infinity, ...others, ...explainAlternatives(error, alternatives, pointer));
-  }
-  const unique = new Map(faults.map((fault) => [JSON.stringify(fault), fault]));
-  return [...unique.values()];
-}
-
-function explainAlternatives(error: ErrorObject, alternatives: Alternatives, pointer: string): Fault[] {
-  const { document } = alternatives;
-  const branches = (error.schema as DescribedSchema[]).map(
-    (branch) => resolveInDescription(document, branch) as DescribedSchema,
-  );
-  const meant = branches.flatMap((branch, index) => (isOfBranch(branch, error.data) ? [index] : []));
-  const explained = meant.map((index) => {
-    const fault = alternatives.validate(error.parentSchema as DescribedSchema, error.keyword, index, error.data);
-    return explainErrors(fault, alternatives, pointer);
+/** What is wrong with a value. A format with a name says it in its own words. */
+function faultsIn(errors: readonly ErrorObject[], value: unknown): Fault[] {
+  const named = errors.map((error) => {
+    const { format = '' } = error.parentSchema as { format?: string };
+    const isNamed = typeof error.data === 'string' && Object.hasOwn(formats, format);
+    return isNamed ? { ...error, keyword: 'format', message: formats[format]!.explain(error.data as string) } : error;
   });
-  const [fewest] = explained.toSorted((a, b) => a.length - b.length);
-  if (fewest !== undefined && fewest.length > 0) return fewest;
-  return [explainTag(branches, error.data, pointer) ?? { pointer, detail: sayTypes(branches) }];
-}
-
-function isOfBranch(branch: DescribedSchema, value: unknown): boolean {
-  const type = typeNameOf(value);
-  const isOfType = branch['type'] === undefined || [branch['type']].flat().includes(type);
-  return isOfType && tagsOf(branch).every(([name, allowed]) => allowed.includes((value as DescribedSchema)[name]));
-}
-
-/** The members of an object with a fixed set of values. */
-function tagsOf({ properties = {} }: DescribedSchema): [string, unknown[]][] {
-  return Object.entries(properties as Record<string, DescribedSchema>).flatMap(
-    ([name, schema]): [string, unknown[]][] => {
-      const allowed = 'const' in schema ? [schema['const']] : (schema['enum'] as unknown[] | undefined);
-      return allowed === undefined ? [] : [[name, allowed]];
-    },
+  return explainErrors(named, value).map(({ pointer, says, missing }) =>
+    missing === null ? { pointer, detail: says } : { pointer: joinPointer(pointer, missing), detail: 'is missing' },
   );
-}
-
-/**
- * Explains the member that distinguishes the branches; null if there is none, or no value of it
- * would be valid.
- */
-function explainTag(branches: readonly DescribedSchema[], value: unknown, pointer: string): Fault | null {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-  const [first, ...others] = branches.map(tagsOf);
-  const tag = first?.find(([name]) => others.every((tags) => tags.some(([other]) => other === name)))?.[0];
-  if (tag === undefined) return null;
-  const allowed = [first!, ...others].flatMap((tags) => tags.find(([name]) => name === tag)![1]);
-  const detail = `must be ${listChoices(allowed)}`;
-  return at(pointer, tag, Object.hasOwn(value, tag) ? detail : `is missing; it ${detail}`);
-}
-
-const types: Record<string, string> = {
-  array: 'an array',
-  boolean: 'true or false',
-  integer: 'an integer',
-  null: 'null',
-  number: 'a number',
-  object: 'an object',
-  string: 'a string',
-};
-
-function sayTypes(schemas: readonly DescribedSchema[]): string {
-  const names = schemas.flatMap(({ type }) => type).map((name) => types[name as string]!);
-  return `must be ${listOut(new Set(names), 'disjunction')}`;
-}
-
-function explainError({ keyword, params, message, parentSchema, data }: ErrorObject, pointer: string): Fault {
-  const { format, properties } = parentSchema as { format?: string; properties?: object };
-  const names =
-    typeof data === 'string' && format !== undefined && Object.hasOwn(formats, format) ? formats[format]! : null;
-  if (names !== null) return { pointer, detail: names.explain(data as string) };
-  if (keyword === 'type') return { pointer, detail: sayTypes([parentSchema as DescribedSchema]) };
-  if (keyword === 'required') return at(pointer, params['missingProperty'] as string, 'is missing');
-  if (keyword === 'additionalProperties') {
-    const name = params['additionalProperty'] as string;
-    const hint = closest(name.slice(0, 100), Object.keys(properties ?? {})).replace(/^ (.*)\?$/, '. $1?');
-    return at(pointer, name, `is not a member of this object${hint}`);
-  }
-  if (keyword === 'enum') return { pointer, detail: `must be ${listChoices(params['allowedValues'] as unknown[])}` };
-  if (keyword === 'const') return { pointer, detail: `must be ${JSON.stringify(params['allowedValue'])}` };
-  return { pointer, detail: message ?? keyword };
-}
-
-function at(path: string, name: string, detail: string): Fault {
-  return { pointer: joinPointer(path, name.slice(0, 100)), detail };
 }
 
 type Validator = ReturnType<typeof createValidator>;
@@ -200,8 +99,6 @@ export function validatorOf(description: Description): Validator {
 
 function createValidator(description: Description) {
   const document = withForms(description.document);
-  // Made when the first error has branches to explain.
-  let pointers: Map<DescribedSchema, string> | null = null;
   const options = { strict: false, useDefaults: true, verbose: true, meta: false, validateSchema: false } as const;
   const validating = (allErrors: boolean): Ajv2020 => {
     const ajv = new Ajv2020({ ...options, allErrors });
@@ -217,27 +114,12 @@ function createValidator(description: Description) {
   const compile = (ajv: Ajv2020, pointer: string): ValidateFunction =>
     ajv.getSchema(`management#${pointer.split('/').map(encodeURIComponent).join('/')}`)!;
 
-  function alternativesOf(ajv: Ajv2020): Alternatives {
-    return {
-      document,
-      validate(parent, keyword, index, value) {
-        pointers ??= pointersIn(document);
-        const validate = compile(ajv, `${pointers.get(parent)}/${keyword}/${index}`);
-        return validate(value) ? [] : (validate.errors ?? []);
-      },
-    };
-  }
-
   function readParameter({ name, schema }: DescribedParameter, text: string): { value: unknown; faults: Fault[] } {
     const value = readText(schema['type'], text);
     const reference = schema['$ref'];
     const validate = typeof reference === 'string' ? all.getSchema(`management${reference}`)! : all.compile(schema);
     if (validate(value)) return { value, faults: [] };
-    const faults = explainErrors(validate.errors ?? [], alternativesOf(all)).map(({ detail }) => ({
-      parameter: name,
-      detail,
-    }));
-    return { value, faults };
+    return { value, faults: faultsIn(validate.errors ?? [], value).map(({ detail }) => ({ parameter: name, detail })) };
   }
 
   return {
@@ -283,7 +165,7 @@ function createValidator(description: Description) {
       const ajv = size > small ? (first ??= validating(false)) : all;
       const validate = compile(ajv, body!.pointer);
       if (validate(value)) return;
-      throw faulty('The body is invalid', explainErrors(validate.errors ?? [], alternativesOf(ajv)));
+      throw faulty('The body is invalid', faultsIn(validate.errors ?? [], value));
     },
   };
 }
@@ -294,12 +176,6 @@ function withForms(document: DescribedSchema): DescribedSchema {
   const schemas = { ...components.schemas };
   for (const name of Object.keys(formats)) if (name in schemas) schemas[name] = { ...schemas[name], format: name };
   return { ...document, components: { ...components, schemas } };
-}
-
-function pointersIn(document: DescribedSchema): Map<DescribedSchema, string> {
-  const pointers = new Map<DescribedSchema, string>();
-  eachNode(document, (node, way) => void pointers.set(node as DescribedSchema, pointerOf(way)));
-  return pointers;
 }
 
 /**
@@ -315,7 +191,5 @@ function readText(type: unknown, text: string): unknown {
 function faulty(what: string, faults: readonly Fault[]): RegistryError {
   const [first] = faults;
   const place = first!.parameter ?? (first!.pointer || 'the body');
-  return malformed(`${what}: ${place} ${first!.detail.replace(/[^?]$/, '$&.')}`, {
-    extra: { errors: faults.slice(0, maxFaults) },
-  });
+  return malformed(`${what}: ${place} ${asSentence(first!.detail)}`, { extra: { errors: faults.slice(0, maxFaults) } });
 }

@@ -8,25 +8,58 @@ const head = (version: string) =>
 
 describe('a message names the branch that is meant', () => {
   it.each([
-    ['2.0', 'type: apiKey, name: X', ['The field `in` must be present on this level.']],
-    ['3.0.3', 'type: apiKey, name: X', ['The field `in` must be present on this level.']],
-    ['3.1.0', 'type: apiKey, name: X', ['The field `in` must be present on this level.']],
-    ['3.0.3', 'type: http', ['The field `scheme` must be present on this level.']],
-    ['3.0.3', 'type: http, scheme: basic, name: X', ['The field `name` is not allowed here.']],
-    ['3.0.3', 'type: oauth2', ['The field `flows` must be present on this level.']],
-    ['2.0', 'type: basic, scheme: x', ['Property `scheme` is not expected here.']],
-    ['3.0.3', 'type: htp', ['`type` can be one of the following only: "apiKey", "http", "oauth2", "openIdConnect".']],
+    ['2.0', 'type: apiKey, name: X', ['"A" is missing the member "in".']],
+    ['3.0.3', 'type: apiKey, name: X', ['"A" is missing the member "in".']],
+    ['3.1.0', 'type: apiKey, name: X', ['"A" is missing the member "in".']],
+    ['3.0.3', 'type: http', ['"A" is missing the member "scheme".']],
+    ['3.0.3', 'type: http, scheme: basic, name: X', ['"name" is not expected here.']],
+    ['3.0.3', 'type: oauth2', ['"A" is missing the member "flows".']],
+    ['2.0', 'type: basic, scheme: x', ['"scheme" is not expected here.']],
+    ['3.0.3', 'type: htp', ['"type" must be "apiKey", "http", "oauth2" or "openIdConnect".']],
   ])('%s {%s}', async (version, scheme, messages) => {
     const where = version === '2.0' ? 'securityDefinitions: {A: {' : 'components: {securitySchemes: {A: {';
     const { report } = await run({ 'a.yaml': `${head(version)}${where}${scheme}}}${version === '2.0' ? '' : '}'}\n` });
     expect(report.problems.map(({ message }) => message)).toEqual(messages);
   });
 
+  it.each([
+    [
+      '2.0',
+      'parameters: {A: {type: string}}',
+      ['"A" is missing the member "in".', '"A" is missing the member "name".'],
+    ],
+    [
+      '2.0',
+      'parameters: {A: {name: a, in: qurey, type: string}}',
+      ['"in" must be "body", "header", "formData", "query" or "path".'],
+    ],
+    [
+      '3.0.3',
+      'components: {parameters: {A: {name: a, in: query}}}',
+      ['"A" is missing the member "schema" or "content".'],
+    ],
+    [
+      '3.0.3',
+      'components: {parameters: {A: {name: a, in: header, style: csv, schema: {}}}}',
+      ['"style" must be "simple".'],
+    ],
+    ['3.0.3', 'components: {schemas: {A: {type: true}}}', [expect.stringMatching(/^"type" must be "array", /)]],
+    [
+      '3.2.0',
+      'components: {requestBodies: {A: {content: {a/b: {encoding: {}, prefixEncoding: []}}}}}',
+      ['"prefixEncoding" is not expected here.'],
+    ],
+    ['3.1.0', 'components: {responses: {200: {}}}', ['"200" is missing the member "description".']],
+  ])('%s %s', async (version, text, messages) => {
+    const { report } = await run({ 'a.yaml': `${head(version)}${text}\n` });
+    expect(report.problems.map(({ message }) => message)).toEqual(messages);
+  });
+
   it('a member beside a missing one that belongs to the same branch is expected there', async () => {
     const text = `${head('3.1.0')}components: {securitySchemes: {A: {type: apiKey, name: X, nme: Y}}}\n`;
     expect((await run({ 'a.yaml': text })).lines).toEqual([
-      'a.yaml:4:32 error struct: The field `in` must be present on this level.',
-      'a.yaml:4:59 error struct: Property `nme` is not expected here.',
+      'a.yaml:4:32 error schema: "A" is missing the member "in".',
+      'a.yaml:4:59 error schema: "nme" is not expected here.',
     ]);
   });
 });
@@ -60,7 +93,7 @@ describe('nothing inside a tool leaks', () => {
   it('a reference where none is allowed is called that', async () => {
     const text = `${withContent('3.0.3', '{$ref: "#/x-c"}')}x-c: {application/json: {}}\n`;
     expect((await run({ 'a.yaml': text })).lines).toEqual([
-      'a.yaml:9:21 error schema: A "$ref" is not allowed here: "content" cannot be a reference. Write its members here.',
+      'a.yaml:9:21 error schema: "$ref" is not allowed here: "content" cannot be a reference. Write its members here.',
     ]);
   });
 
@@ -87,7 +120,7 @@ describe('nothing inside a tool leaks', () => {
     expect(value).toMatchObject({ openapi: '3.3.0', paths: { '/a': { news: true } } });
     expect(lines).toEqual([
       'a.yaml:1:10 warning openapi-version: OpenAPI 3.3.0 is newer than 3.2, the newest version that Stele knows. The document was checked as 3.2.',
-      'a.yaml:4:3 warning schema: The member "news" is not expected here.',
+      'a.yaml:4:3 warning schema: "news" is not expected here.',
     ]);
   });
 });

@@ -145,9 +145,9 @@ describe('validity', () => {
     const { artifact, lines } = await run({ 'a.yaml': invalid });
     expect(artifact === null).toBe(true);
     expect(lines).toEqual([
-      expect.stringMatching(/^a.yaml:10:9 error struct: .*`description`/),
-      expect.stringMatching(/^a.yaml:13:15 error struct: .*"query"/),
-      expect.stringMatching(/^a.yaml:14:7 error struct: Property `summry` is not expected here\./),
+      expect.stringMatching(/^a.yaml:10:9 error schema: .*"description"/),
+      expect.stringMatching(/^a.yaml:13:15 error schema: .*"query"/),
+      expect.stringMatching(/^a.yaml:14:7 error schema: "summry" is not expected here\. Did you mean "summary"\?/),
     ]);
   });
 
@@ -155,7 +155,7 @@ describe('validity', () => {
     const text = `${head}paths:\n  /pets:\n    get:\n      responses:\n        "2xx": {description: ok}\n`;
     expect((await run({ 'a.yaml': text })).lines).toEqual([
       'a.yaml:9:7 error schema: "responses" is missing the member "default".',
-      'a.yaml:10:9 error schema: The member "2xx" is not expected here.',
+      'a.yaml:10:9 error schema: "2xx" is not expected here.',
     ]);
   });
 
@@ -194,9 +194,9 @@ describe('validity', () => {
       'a.yaml': `${head}paths:\n  /a:\n    hasOwnProperty: 1\n    toString: 2\n    get: {constructor: {}}\n`,
     });
     expect(lines).toEqual([
-      'a.yaml:8:5 error schema: The member "hasOwnProperty" is not expected here.',
-      'a.yaml:9:5 error schema: The member "toString" is not expected here.',
-      'a.yaml:10:11 error schema: The member "constructor" is not expected here.',
+      'a.yaml:8:5 error schema: "hasOwnProperty" is not expected here.',
+      'a.yaml:9:5 error schema: "toString" is not expected here.',
+      'a.yaml:10:11 error schema: "constructor" is not expected here.',
     ]);
   });
 });
@@ -299,7 +299,9 @@ describe('references', () => {
       'a.yaml': `${head}paths:\n  /pets: {$ref: paths/pets.yaml}\n`,
       'paths/pets.yaml': 'get:\n  responses:\n    "200":\n      description: ok\n      contents: {}\n',
     });
-    expect(lines).toEqual(['paths/pets.yaml:5:7 error struct: Property `contents` is not expected here.']);
+    expect(lines).toEqual([
+      'paths/pets.yaml:5:7 error schema: "contents" is not expected here. Did you mean "content"?',
+    ]);
   });
 
   it.each([

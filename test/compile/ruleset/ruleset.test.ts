@@ -99,7 +99,7 @@ describe("Redocly's form", () => {
         'rules:\n  operation-sumary: warn\n  spec: error\n  no-such-thing-at-all: off\n  my/rule: warn\n  assert/x: warn\noas2Rules:\n  operation-summary: info\n',
       ),
     ).toEqual([
-      'r.yaml:8:22 error schema: "operation-summary" must be one of "error", "warn", "off".',
+      'r.yaml:8:22 error schema: "operation-summary" must be "error", "warn" or "off".',
       `r.yaml:2:3 error ruleset-rule: Redocly has no rule "operation-sumary" and would silently ignore it. Did you mean "operation-summary"?`,
       `r.yaml:3:3 error ruleset-rule: Redocly has no rule "spec" and would silently ignore it. Did you mean "struct"?`,
       `r.yaml:4:3 error ruleset-rule: Redocly has no rule "no-such-thing-at-all" and would silently ignore it.`,
@@ -116,7 +116,7 @@ describe("Redocly's form", () => {
     where: [{subject: {type: Nothing}, assertions: {notPattern: '+'}}]
 `;
     expect((await problemsOf(text)).map((line) => line.replace(/: Invalid regular.*/, ''))).toEqual([
-      'r.yaml:4:48 error schema: The member "no-such" is not expected here.',
+      'r.yaml:4:48 error schema: "no-such" is not expected here.',
       'r.yaml:3:21 error ruleset-rule: "Operatoin" is not a node type, so the rule would never apply. Did you mean "Operation"?',
       expect.stringContaining('r.yaml:4:34 error ruleset-refused: "plugin/fn" is an assertion of a plugin'),
       'r.yaml:3:49 error ruleset-pattern: This pattern is not a valid regular expression',
@@ -219,7 +219,7 @@ parserOptions: {duplicateKeys: error}
   });
 
   test.each([
-    ["rules: {a: {given: $, enabled: false, then: {function: truthy}}}", 'ruleset-ignored', '/rules/a/enabled', 'The member "enabled" is not known to Spectral and is ignored.'],
+    ["rules: {a: {given: $, enabled: false, then: {function: truthy}}}", 'ruleset-ignored', '/rules/a/enabled', '"enabled" is not known to Spectral and is ignored.'],
     ["extends: 'spectral:oas'\nparserOptions: {duplicateKeys: off}", 'ruleset-ignored', '/parserOptions/duplicateKeys', '"duplicateKeys" has no effect: what it is about is always an error here.'],
   ])('what has no effect is a warning: %s', async (text, rule, pointer, message) => {
     const { problems } = await compile(`${text}\n`);
@@ -269,8 +269,8 @@ parserOptions: {duplicateKeys: error}
   test('members of other linters of its form are ignored, and said', async () => {
     const text = 'rules:\n  a: {given: $, howToFix: x, then: {function: truthy, message: y}}\n';
     expect(await problemsOf(text)).toEqual([
-      'r.yaml:2:17 warning ruleset-ignored: The member "howToFix" is not known to Spectral and is ignored.',
-      'r.yaml:2:55 warning ruleset-ignored: The member "message" is not known to Spectral and is ignored.',
+      'r.yaml:2:17 warning ruleset-ignored: "howToFix" is not known to Spectral and is ignored.',
+      'r.yaml:2:55 warning ruleset-ignored: "message" is not known to Spectral and is ignored.',
     ]);
   });
 });

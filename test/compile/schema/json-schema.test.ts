@@ -57,7 +57,7 @@ describe('validity', () => {
     const { problems } = await compile({ 'a.json': text });
     expect(lines(problems)).toEqual([
       'a.json:3:56 error schema: "minLength" must be at least 0.',
-      'a.json:3:34 error schema: "type" must be one of "array", "boolean", "integer", "null", "number", "object", "string".',
+      'a.json:3:34 error schema: "type" must be "array", "boolean", "integer", "null", "number", "object" or "string".',
     ]);
   });
 

@@ -35,9 +35,9 @@ const creations: [string, Ask, number, string][] = [
   ['an array', { raw: '[]' }, 400, 'object'],
   ['null', { raw: 'null' }, 400, 'object'],
   ['nested too deep', { raw: `${'['.repeat(100_000)}` }, 400, 'nested deeper'],
-  ['an unknown member', { body: { name: 'x', slug: 'x', nme: 1 } }, 400, '/nme is not a member'],
-  ['__proto__', { raw: '{"name":"x","slug":"x","__proto__":{"admin":true}}' }, 400, '/__proto__ is not a member'],
-  ['constructor', { raw: '{"name":"x","slug":"x","constructor":{}}' }, 400, '/constructor is not a member'],
+  ['an unknown member', { body: { name: 'x', slug: 'x', nme: 1 } }, 400, '/nme is not expected here'],
+  ['__proto__', { raw: '{"name":"x","slug":"x","__proto__":{"admin":true}}' }, 400, '/__proto__ is not expected here'],
+  ['constructor', { raw: '{"name":"x","slug":"x","constructor":{}}' }, 400, '/constructor is not expected here'],
   ['a wrong type', { body: { name: 7, slug: 'x' } }, 400, '/name must be a string'],
   ['a missing member', { body: { name: 'x' } }, 400, '/slug is missing'],
   ['a slug that is none', { body: { name: 'x', slug: 'No Slug' } }, 400, '/slug'],
@@ -159,7 +159,7 @@ const documents: [string, Ask, number, string][] = [
     'a member that is unknown, many times',
     { raw: `{"document":"x",${Array.from({ length: 9000 }, (_, n) => `"m${n}":0`).join(',')}}` },
     400,
-    'is not a member',
+    'is not expected here',
   ],
 ];
 

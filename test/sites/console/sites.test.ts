@@ -318,7 +318,7 @@ describe('in this order', { shuffle: false }, () => {
     test.for([
       ['theme', '/theme/accent', 'red;}', 'must be a colour'],
       ['theme', '/theme/logo', '../../logo.png', 'must be a file of the site'],
-      ['navigation', '/navigation', 'no list', 'Navigation must be an array or null.'],
+      ['navigation', '/navigation', 'no list', 'Navigation must be an array or null, not a string.'],
       ['navigation', '/navigation', '- page: [', 'Navigation is no YAML: '],
       ['navigation', '/navigation', '- title: x\n  href: javascript:alert(1)', 'which is not a web address'],
       [
@@ -329,7 +329,7 @@ describe('in this order', { shuffle: false }, () => {
       ],
       ['redirects', '/redirects', 'a: https://evil.example/', 'must name two paths of the site'],
       ['redirects', '/redirects', 'a: b\na: c', 'Redirects is no YAML: Map keys must be unique at line 2, column 1.'],
-      ['redirects', '/redirects', 'only', 'Redirects must be an object.'],
+      ['redirects', '/redirects', 'only', 'Redirects must be an object, not a string.'],
       ['redirects', '/redirects', 'a: *d', 'Redirects is no YAML: '],
       ['versions', '/versions', '- folder: v2/', 'Versions at /0/title is missing.'],
       ['versions', '/versions', '- title: Up\n  folder: ../', 'is not written as it must be'],
