@@ -38,6 +38,7 @@ import { expiredPage, sendPage, viewPage } from './show.ts';
 import { organizationFor, startPage } from './start-page.ts';
 import { editorPage, sitePublishPage, uploadPage } from '../sites/console/site-publish.ts';
 import { siteCodes, siteList, sitePage } from '../sites/console/site-views.ts';
+import { readOn } from '../server/v1/operations.ts';
 import { nobodys, type Console, type ConsoleRequest } from './console-request.ts';
 import { webhookCodes, webhookList } from './webhook-views.ts';
 
@@ -125,6 +126,8 @@ export function createConsole(given: Console): Router {
     const isStart = route === startPage;
     const org = isStart && matched.org === nobodys ? await organizationFor({ ...given, session }) : matched.org;
     nameRoute(http, isStart ? route.path : `/console/${org === nobodys ? org : ':organization'}${route.path}`);
+    // The form before may have been sent to another node.
+    if (org !== nobodys) await readOn(context.registry, org);
     const type = params['type'];
     const asked = {
       ...given,

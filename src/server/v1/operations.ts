@@ -1,4 +1,5 @@
 import type { Name } from '../../registry/lives.ts';
+import type { Registry } from '../../registry/registry.ts';
 import { formatPrincipal } from '../../model/access.ts';
 import { isResourceType } from '../../model/address.ts';
 import { insteadOf, malformed } from '../../model/errors.ts';
@@ -73,9 +74,7 @@ export function createOperations(context: Omit<ServerContext, 'v1'>) {
       body: null,
       type: isResourceType(typeName) ? typeName : null,
     };
-    // A change knows what other nodes made of the organization a moment ago. Of a damaged log, it says so later.
-    if (operation.method !== 'get')
-      await registry.refs.readFresh(organizationRef(org)).catch(insteadOf('corrupt', null));
+    if (operation.method !== 'get') await readOn(registry, org);
     const readBody = async () => (operation.body === null ? null : checkBody(operation, await asked.readBody()));
     const key = headers['Idempotency-Key'] as string | undefined;
     const entry = routes.get(operation.id)!;
@@ -105,6 +104,11 @@ export function createOperations(context: Omit<ServerContext, 'v1'>) {
     perform,
     checkBody,
   };
+}
+
+/** Reads what other nodes changed in the organization a moment ago. That its log is damaged is said by what needs it. */
+export async function readOn({ refs }: Pick<Registry, 'refs'>, org: string): Promise<void> {
+  await refs.readFresh(organizationRef(org)).catch(insteadOf('corrupt', null));
 }
 
 /**

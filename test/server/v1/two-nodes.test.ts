@@ -1,18 +1,10 @@
 import { expect, test } from 'vitest';
-import { newId, type Registry } from '../../../src/registry/registry.ts';
-import { createAnswerCache } from '../../../src/registry/answer-cache.ts';
-import { createRefs } from '../../../src/store/refs.ts';
-import { createTestRegistry } from '../registry.ts';
-import { documentOf, openApi, unlimited } from './api.ts';
+import { createNodes } from '../nodes.ts';
+import { documentOf, openApi } from './api.ts';
 
-/** Nodes over one bucket; a read of any of them may be as old as the test. */
 async function openNodes() {
-  const registry = createTestRegistry(unlimited);
-  const another = (): Registry => {
-    const refs = createRefs(registry.bucket, { ...registry, uniqueId: () => newId(registry), maxAge: 3_600_000 });
-    return { ...registry, refs, answers: createAnswerCache(refs) };
-  };
-  const nodes = [await openApi(another()), await openApi(another())] as const;
+  const [first, second] = createNodes();
+  const nodes = [await openApi(first), await openApi(second)] as const;
   // Each reads the log of the organization for the first time.
   for (const node of nodes) await node.call('GET', '/v1/apis');
   return nodes;
