@@ -182,7 +182,7 @@ export function openDeliveries(registry: Registry, url: string, options: Deliver
       await record(lookAround);
       for (let work = running(); work.length > 0; work = running()) await Promise.all(work);
     },
-    /** Starts nothing more. Resolves when running attempts have ended, within 15 s. */
+    /** Starts nothing more. Resolves when running attempts have ended, within 30 s. */
     async close(): Promise<void> {
       stop.abort();
       unwatch();

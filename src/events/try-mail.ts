@@ -12,6 +12,7 @@ import { findReadable, mayRead, mayReadOrganization } from '../registry/readable
 import { beginAttempt, claimDelivery, finishDelivery } from './delivery.ts';
 import { readSecret } from '../config/environment.ts';
 import type { MailConfig } from '../config.ts';
+import { untilAborted } from '../scheduling/waiting.ts';
 import { newsOf } from './send-event.ts';
 
 const purpose = 'unsubscribe';
@@ -123,8 +124,9 @@ function isOfSite(site: DocumentationSite, { time, data }: Event): boolean {
     : deploymentsOf(site).some(({ label }) => label === deployment);
 }
 
-/** Milliseconds for each step of SMTP. */
+/** Milliseconds for each step of SMTP, and for a whole mail: less than the lease of a delivery. */
 const timeLimit = 10_000;
+const patience = 30_000;
 const maxListed = 200;
 
 interface News {
@@ -141,7 +143,12 @@ interface News {
  * it as plain text on one line, and never in an address: nodemailer encodes headers, and what it gets has no
  * control characters.
  */
-export async function sendMail(registry: Pick<Registry, 'now'>, config: MailConfig, news: News): Promise<Attempt> {
+export async function sendMail(
+  registry: Pick<Registry, 'now'>,
+  config: MailConfig,
+  news: News,
+  signal: AbortSignal = AbortSignal.timeout(patience),
+): Promise<Attempt> {
   const attempt = beginAttempt(registry);
   try {
     const { createTransport } = await import('nodemailer');
@@ -162,7 +169,7 @@ export async function sendMail(registry: Pick<Registry, 'now'>, config: MailConf
     const lines = news.events.slice(0, maxListed).map(lineOf);
     const more = news.events.length - lines.length;
     const [first] = news.events;
-    await transport.sendMail({
+    const sending = transport.sendMail({
       from: config.from,
       to: { name: '', address: news.to },
       subject: news.events.length === 1 ? newsOf(first!).title : `${news.events.length} changes of contracts you watch`,
@@ -179,12 +186,15 @@ export async function sendMail(registry: Pick<Registry, 'now'>, config: MailConf
         'Auto-Submitted': 'auto-generated',
       },
     });
+    // A server that keeps talking ends no step.
+    await untilAborted(sending, signal);
     return attempt(null, null);
   } catch (error) {
     const { code, message, command, responseCode } = error as NodeJS.ErrnoException & {
       command?: string;
       responseCode?: number;
     };
+    if (signal.aborted) return attempt(null, 'The mail server did not take the mail in time.');
     if (responseCode) return attempt(null, `The mail server answered ${responseCode} to ${command ?? 'the mail'}.`);
     return attempt(null, `The mail was not taken: ${(code ?? message).slice(0, 200)}.`);
   }

@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { openDeliveries } from '../../src/events/deliveries.ts';
 import { unsubscribe, unsubscribePath, sendMail } from '../../src/events/try-mail.ts';
 import { type Event, dueFor } from '../../src/model/event.ts';
@@ -271,6 +273,28 @@ test('a mail that is not taken is logged once with why, and again when it never 
   expect(server.mails).toEqual([]);
   const why = 'The mail server answered 450 to DATA.';
   expect(logged).toEqual([`mail not taken: ${why}`, `delivery failed: ${why}`]);
+});
+
+test('a mail server that never comes to an end of its answer is waited for no longer than a mail may take', async () => {
+  const late = new AbortController();
+  const talking = createServer((socket) => {
+    socket.write('220 hello\r\n');
+    socket.once('data', () => {
+      socket.write('250-and\r\n');
+      late.abort();
+    });
+    socket.on('error', () => undefined);
+    onTestFinished(() => void socket.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(talking, 'listening');
+  onTestFinished(() => void talking.close());
+  const { port } = talking.address() as AddressInfo;
+  const time = '2026-11-01T00:00:00Z';
+  const event = testEvent('https://r.test', 'acme', 'x', new Date(time));
+  const news = { to: 'a@example.com', events: [event], unsubscribe: 'https://r.test/u', manage: 'https://r.test/m' };
+  const config = { smtp: `smtp://127.0.0.1:${port}`, from: 'stele@example.com' };
+  const { error } = await sendMail({ now: () => new Date(time) }, config, news, late.signal);
+  expect(error).toBe('The mail server did not take the mail in time.');
 });
 
 test('names that people publish add no header to a mail', async () => {
