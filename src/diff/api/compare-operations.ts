@@ -56,26 +56,16 @@ function compareItems(walk: Walk, parent: Unit, before: Operation, after: Operat
   for (const [at, item] of before.items.entries()) {
     const other = after.items[at];
     if (other === undefined) return;
+    const of = { subject: `the path ${after.path}`, role: 'path', keys: ['summary', 'description'] };
     walk.below(parent, `path item ${item.pointer} | ${other.pointer}`, (unit) =>
-      reportTexts(
-        walk,
-        unit,
-        { before: item, after: other },
-        { subject: `the path ${after.path}`, role: 'path', keys: ['summary', 'description'] },
-      ),
+      reportTexts(walk, unit, { before: item, after: other }, of),
     );
   }
 }
 
 function sameItems(walk: Walk, before: Operation, after: Operation): boolean {
-  if (before.items.length !== after.items.length) return false;
-  return before.items.every((item, at) => {
-    const [old, current] = [
-      memberOf(walk.before, item, 'parameters'),
-      memberOf(walk.after, after.items[at]!, 'parameters'),
-    ];
-    return walk.same(old?.value ?? null, current?.value ?? null);
-  });
+  const parametersIn = ({ items }: Operation) => items.map(({ value }) => objectOf(value)['parameters'] ?? null);
+  return walk.same(parametersIn(before), parametersIn(after));
 }
 
 function compareHead(walk: Walk, unit: Unit, before: Operation, after: Operation): void {

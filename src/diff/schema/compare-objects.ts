@@ -223,12 +223,11 @@ function comparePatterns(pair: Pair, below: Below): void {
     if (before && after) below(before, after);
     // Beside any others, it says nothing.
     else if (allowsOthers(lacking) && (before ?? after)!.every(({ value }) => isAnything(value))) continue;
-    else if (before) {
-      const effect = effectOfPattern(pair, pair.after, pattern, before, ['narrows', 'widens']);
-      report(pair, effect, 'pattern-property-removed', `no longer describes ${named}`, { before: pattern, at });
-    } else {
-      const effect = effectOfPattern(pair, pair.before, pattern, after!, ['widens', 'narrows']);
-      report(pair, effect, 'pattern-property-added', `describes ${named}`, { after: pattern, at });
+    else {
+      const effect = effectOfPattern(pair, lacking, pattern, (before ?? after)!);
+      if (before)
+        report(pair, effect, 'pattern-property-removed', `no longer describes ${named}`, { before: pattern, at });
+      else report(pair, effect, 'pattern-property-added', `describes ${named}`, { after: pattern, at });
     }
   }
 }
@@ -292,24 +291,18 @@ function evaluatedIn({ side, flat: { parts } }: SchemaView, keywords: readonly s
 }
 
 /** The effect of a pattern that only one of the documents has: the other one is `lacking`. */
-function effectOfPattern(
-  { walk }: Pair,
-  lacking: SchemaView,
-  pattern: string,
-  schema: Schema,
-  [closed, open]: readonly [Effect, Effect],
-): Effect {
-  if (!lacking.additional.isClosed) return lacking.additional.schema.length > 0 ? 'unknown' : open;
-  const patterns = patternsOf(lacking);
-  walk.spend((lacking.properties.size + patterns.size) / 2);
+function effectOfPattern(pair: Pair, lacking: SchemaView, pattern: string, schema: Schema): Effect {
+  const { additional, properties } = lacking;
+  const [closed, open] = lacking === pair.after ? (['narrows', 'widens'] as const) : (['widens', 'narrows'] as const);
+  if (!additional.isClosed) return additional.schema.length > 0 ? 'unknown' : open;
+  if (schema.every(({ value }) => isAnything(value))) return closed;
+  const others = [...patternsOf(lacking).keys()];
+  pair.walk.spend((properties.size + others.length) / 2);
   // It also restricts what it matches and the other one allows.
-  const isOther =
-    schema.every(({ value }) => isAnything(value)) ||
-    ([...lacking.properties.keys()].every((name) => triesPattern(pattern, name) === false) &&
-      patternsOf(lacking)
-        .keys()
-        .every((other) => beginApart(pattern, other)));
-  return isOther ? closed : 'unknown';
+  const isApart =
+    [...properties.keys()].every((name) => triesPattern(pattern, name) === false) &&
+    others.every((other) => beginApart(pattern, other));
+  return isApart ? closed : 'unknown';
 }
 
 /** Whether no name matches both patterns, by how it begins. */

@@ -112,14 +112,9 @@ function sizeOfValue(value: unknown, type: string | null): Numeric | null {
 function compareMultiples(pair: Pair): void {
   const [old, current] = [multipleIn(pair.before), multipleIn(pair.after)];
   if (old === current) return;
-  const changed =
-    old === null || current === null
-      ? 'changes'
-      : isMultipleOf(old, current)
-        ? 'widens'
-        : isMultipleOf(current, old)
-          ? 'narrows'
-          : 'changes';
+  const isOf = (one: Numeric | null, other: Numeric | null) =>
+    one !== null && other !== null && isMultipleOf(one, other);
+  const changed = isOf(old, current) ? 'widens' : isOf(current, old) ? 'narrows' : 'changes';
   const [before, after] = [old, current].map((number) => (number === null ? null : `${number}`));
   const at = placesOf(pair, pair.before.first('multipleOf'), pair.after.first('multipleOf'));
   const says = sayMust('be a multiple of', before!, after!);
@@ -267,14 +262,9 @@ function comparePossible(pair: Pair): void {
   const isNarrower = pair.after.isNever;
   const isNull = (isNarrower ? pair.after : pair.before).allowsNull === true;
   if (isNarrower)
-    report(pair, 'narrows', 'became-impossible', isNull ? 'allows only null' : 'no longer allows any value');
-  else
-    report(
-      pair,
-      'widens',
-      'became-possible',
-      `allows ${isNull ? 'other values; it allowed only null' : 'values; it allowed none'}`,
-    );
+    return report(pair, 'narrows', 'became-impossible', isNull ? 'allows only null' : 'no longer allows any value');
+  const says = isNull ? 'allows other values; it allowed only null' : 'allows values; it allowed none';
+  report(pair, 'widens', 'became-possible', says);
 }
 
 /** References that lead to nothing can only be compared as they are written. */
