@@ -40,12 +40,9 @@ function partsOf(side: Side, { place, schema, items }: Media): Map<string, Part>
     view: viewOf(side, part),
   });
   const encodings = new Map(membersOf(side, memberOf(side, place, 'encoding')));
-  const parts = new Map(
-    [...view.properties].map(([name, part]) => [
-      `part ${JSON.stringify(name)}`,
-      make(encodings.get(name) ?? null, part),
-    ]),
-  );
+  const parts = new Map<string, Part>();
+  for (const [name, part] of view.properties)
+    parts.set(`part ${JSON.stringify(name)}`, make(encodings.get(name) ?? null, part));
   const [first, rest] = [itemsOf(side, memberOf(side, place, 'prefixEncoding')), memberOf(side, place, 'itemEncoding')];
   const others = items ? [items] : view.items.rest;
   for (const at of Array.from({ length: Math.max(first.length, view.items.first.length) }).keys())

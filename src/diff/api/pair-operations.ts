@@ -33,13 +33,10 @@ export function pairOperations(walk: Walk): OperationPair[] {
   ]);
   const hooks = sides.map((side) => placeAt(side, ['webhooks']) ?? placeAt(side, ['x-webhooks']));
   const [sent, sends] = sides.map((side, at) => operationsOf(side, hooks[at]!, 'WEBHOOK '));
+  const called = pairBy(walk, sent!, sends!, [(_, { name }) => [name]]);
   return [
     ...paths.map((pair) => ({ ...pair, kind: 'operation' as const, isSent: false })),
-    ...pairBy(walk, sent!, sends!, [(_, { name }) => [name]]).map((pair) => ({
-      ...pair,
-      kind: 'webhook' as const,
-      isSent: true,
-    })),
+    ...called.map((pair) => ({ ...pair, kind: 'webhook' as const, isSent: true })),
   ];
 }
 

@@ -113,9 +113,8 @@ export function reportTexts(
 export function reportDeprecated(walk: Walk, unit: Unit, places: Places, subject: string, code: string): void {
   const { before, after, at } = membersAt(walk, places, 'deprecated');
   const [was, is] = [before === 'true', after === 'true'];
-  const tell = createTell(unit, { code, subject, at });
-  if (was !== is)
-    tell('safe', is ? 'deprecated' : 'reactivated', `is ${is ? '' : 'no longer '}deprecated`, `${was}`, `${is}`);
+  const [name, says] = is ? ['deprecated', 'is deprecated'] : ['reactivated', 'is no longer deprecated'];
+  if (was !== is) createTell(unit, { code, subject, at })('safe', name, says, `${was}`, `${is}`);
 }
 
 /** Reports that something new has an announced end that has passed. */

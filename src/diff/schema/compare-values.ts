@@ -220,13 +220,8 @@ export function compareFormat(pair: Pair): void {
   const isMoot = (old === null && isInRange(pair.before, current)) || (current === null && isInRange(pair.after, old));
   const says = sayHas('format', old && quote(old), current && quote(current));
   const details = { before: old, after: current, at: placesOf(pair, before, after) };
-  report(
-    pair,
-    isHint || isMoot ? 'docs' : effectOfFormats(old, current),
-    codeOf('format', old, current),
-    says,
-    details,
-  );
+  const judgement = isHint || isMoot ? 'docs' : effectOfFormats(old, current);
+  report(pair, judgement, codeOf('format', old, current), says, details);
 }
 
 /** Whether a schema allows only numbers of a format, by its limits. */

@@ -153,16 +153,11 @@ export function compareDiscriminators(pair: Pair, below: Below, compared: readon
     return new Set(others.map(([value]) => JSON.stringify(value)));
   }); // prettier-ignore
   const known = (values: Discriminator['values']) => new Set([...values.keys()].map((value) => JSON.stringify(value)));
-  reportLists(
-    pair,
-    'discriminator-mapping',
-    [names[0]!.difference(known(current.values)), names[1]!.difference(known(old.values))],
-    at,
-    {
-      removed: ['narrows', (values) => `no longer maps the discriminator's value ${values}`],
-      added: ['widens', (values) => `also maps the discriminator's value ${values}`],
-    },
-  );
+  const [gone, come] = [names[0]!.difference(known(current.values)), names[1]!.difference(known(old.values))];
+  reportLists(pair, 'discriminator-mapping', [gone, come], at, {
+    removed: ['narrows', (values) => `no longer maps the discriminator's value ${values}`],
+    added: ['widens', (values) => `also maps the discriminator's value ${values}`],
+  });
   for (const [value, one] of old.values) {
     const other = current.values.get(value);
     if (other === undefined) continue;
@@ -190,17 +185,12 @@ function read(view: SchemaView): Discriminator | null {
   const isInherited = !hasUnion(view) && named !== undefined && !Object.hasOwn(named.value, 'discriminator');
   const kin = [...(isInherited ? [named] : []), ...meantBy(view)];
   const known = new Set(kin.map((place) => deref(view.side, place).pointer));
-  for (const [key, one] of entriesOf({
-    ...objectOf(mapping),
-    ...(defaultMapping !== undefined && { defaultMapping }),
-  })) {
+  const stating = { ...objectOf(mapping), ...(defaultMapping !== undefined && { defaultMapping }) };
+  for (const [key, one] of entriesOf(stating)) {
     const place = targetOfMapping(view.side, textOf(one));
     const target = place && deref(view.side, place);
-    values.set(key, {
-      target,
-      written: textOf(one),
-      isKin: !isInherited || target === null || known.has(target.pointer),
-    });
+    const isKin = !isInherited || target === null || known.has(target.pointer);
+    values.set(key, { target, written: textOf(one), isKin });
   }
   const mapped = new Set(Object.keys(objectOf(mapping)).map((key) => values.get(key)!.target?.pointer));
   for (const place of kin) {
