@@ -1,7 +1,7 @@
 import { isUrlPath, parseCoordinate, parseDocumentUrl } from '../model/address.ts';
 import { problemAtFile } from '../model/problem.ts';
 import type { Load } from './compile.ts';
-import { decodePercent } from '../model/escape.ts';
+import { decodePercent, cut } from '../model/escape.ts';
 
 /** The target of a reference: a file of the tree and a fragment, or why it is rejected. */
 export type ResolvedReference =
@@ -66,7 +66,7 @@ export function isAbsolute(uri: string): boolean {
 
 /** The beginning of a sentence about a reference. */
 export function referenceSubject(text: string): string {
-  return `The reference ${JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text)}`;
+  return `The reference ${JSON.stringify(cut(text, 200))}`;
 }
 
 const notFetched =

@@ -1,3 +1,4 @@
+import { cut } from '../model/escape.ts';
 import type { Direction, Verdict } from '../model/comparison.ts';
 import { outwards, unescapeKey } from '../model/pointer.ts';
 import { asTitle } from '../model/states.ts';
@@ -246,10 +247,6 @@ function cutBoth(before: string | null, after: string | null, max: number): [str
   const start = same - 20;
   const from = (value: string) => cut(start > 0 ? `…${value.slice(start)}` : value, max);
   return [from(before), from(after)];
-}
-
-function cut(text: string, max: number): string {
-  return text.length > max ? `${text.slice(0, max - 1)}…` : text;
 }
 
 /**

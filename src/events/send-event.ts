@@ -1,3 +1,4 @@
+import { cut, oneLine } from '../model/escape.ts';
 import { changesInWords, type ToldChanges } from '../model/comparison.ts';
 import { countState, shownState } from '../model/states.ts';
 import {
@@ -157,19 +158,15 @@ export function newsOf(event: Event): Message {
   const { title, detail = '', isBad = false } = said[eventTypeOf(event)](event.subject, event.data);
   const url = event.data['url'];
   const isAddress = typeof url === 'string' && /^https?:\/\/[^\s<>|]+$/.test(url);
-  return { title: cut(oneLine(title), 300), detail: cut(oneLine(detail), 1000), url: isAddress ? url : null, isBad };
+  return { title: plain(title, 300), detail: plain(detail, 1000), url: isAddress ? url : null, isBad };
 }
 
 function shown(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
-function oneLine(line: string): string {
-  return line.replace(/[\p{Cc}\p{Cf}\p{Z}]+/gu, ' ').trim();
-}
-
-function cut(line: string, length: number): string {
-  return line.length > length ? `${line.slice(0, length - 1).toWellFormed()}…` : line;
+function plain(text: string, max: number): string {
+  return oneLine(text.replace(/\p{Cf}+/gu, ' '), max);
 }
 
 export interface SendOptions {

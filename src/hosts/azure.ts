@@ -15,8 +15,8 @@ import {
   isOneOf,
   pathOn,
 } from './payload.ts';
-import { linkOf, shorten, statesOf, shortName } from './comments.ts';
-import { decodePercent } from '../model/escape.ts';
+import { linkOf, statesOf, shortName } from './comments.ts';
+import { decodePercent, cut } from '../model/escape.ts';
 
 /** https://learn.microsoft.com/rest/api/azure/devops/git/statuses/create */
 const states = statesOf({ running: 'pending', success: 'succeeded', failure: 'failed', cancelled: 'error' });
@@ -58,7 +58,7 @@ export function createAzure(settings: HostSettings): Host {
     async report(send, repository, check) {
       const body = {
         state: states[check.state],
-        description: shorten(check.title, 250),
+        description: cut(check.title, 250),
         context: { genre: 'stele', name: shortName(check.name, 128) },
         ...linkOf(check, 'targetUrl'),
       };

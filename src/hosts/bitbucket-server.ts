@@ -1,3 +1,4 @@
+import { cut } from '../model/escape.ts';
 import { bearerOrBasic, createAsk, type HostSettings } from './ask.ts';
 import type { Delivery, FoundRepository, Hint, Host, HostRepository } from './host.ts';
 import {
@@ -16,7 +17,7 @@ import {
   asRepositoryName,
 } from './payload.ts';
 import { asFound, createApiHost } from './api-host.ts';
-import { shorten, statesOf, shortName } from './comments.ts';
+import { statesOf, shortName } from './comments.ts';
 
 /** https://developer.atlassian.com/server/bitbucket/rest/latest/api-group-builds-and-deployments/ */
 const states = statesOf({ running: 'INPROGRESS', success: 'SUCCESSFUL', failure: 'FAILED', cancelled: 'CANCELLED' });
@@ -52,8 +53,8 @@ export function createBitbucketServer(settings: HostSettings): Host {
       const body = {
         key: shortName(check.name, 255),
         state: states[check.state],
-        name: shorten(check.name, 255),
-        description: shorten(check.title, 255),
+        name: cut(check.name, 255),
+        description: cut(check.title, 255),
         // Bitbucket requires a link.
         url: check.url ?? `${url}/projects/${project}/repos/${slug}/commits/${check.commit}`,
       };

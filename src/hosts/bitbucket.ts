@@ -1,6 +1,7 @@
+import { cut } from '../model/escape.ts';
 import type { Check, PullComment } from '../model/check.ts';
 import { type Send, bearerOrBasic, createAsk, type HostSettings } from './ask.ts';
-import { writeComment, shorten, statesOf, shortName } from './comments.ts';
+import { writeComment, statesOf, shortName } from './comments.ts';
 import type { HostRepository, Delivery, FoundRepository, Hint, Host } from './host.ts';
 import {
   textAt,
@@ -38,8 +39,8 @@ async function writeReport(send: Send, { name }: HostRepository, check: Check): 
   const annotations = check.annotations.slice(0, maxAnnotations);
   if (annotations.length === 0) return;
   const report = {
-    title: shorten(check.name, 450),
-    details: shorten(check.title, 2000),
+    title: cut(check.name, 450),
+    details: cut(check.title, 2000),
     report_type: 'TEST',
     reporter: 'Stele',
     result: check.state === 'failure' || check.state === 'waiting' ? 'FAILED' : 'PASSED',
@@ -54,8 +55,8 @@ async function writeReport(send: Send, { name }: HostRepository, check: Check): 
         annotation_type: 'CODE_SMELL',
         path: each.path,
         line: each.line,
-        summary: shorten(each.message || each.rule, 450),
-        details: shorten(each.rule, 2000),
+        summary: cut(each.message || each.rule, 450),
+        details: cut(each.rule, 2000),
         severity: severities[each.severity],
       }));
     await send({ method: 'POST', path: `${path}/annotations`, body });
@@ -108,8 +109,8 @@ export function createBitbucket(settings: HostSettings): Host {
       const body = {
         key: shortName(check.name, 40),
         state: states[check.state],
-        name: shorten(check.name, 255),
-        description: shorten(check.title, 255),
+        name: cut(check.name, 255),
+        description: cut(check.title, 255),
         // Bitbucket requires a link.
         url: check.url ?? `${url}/${repository.name}/commits/${check.commit}`,
       };

@@ -81,12 +81,6 @@ export function noteText({ severity, rule, message }: Annotation): string {
   return `**${severity}** \`${name}\`: ${plain}`;
 }
 
-/** The text, cut to at most `max` characters and ended with `…` if it was cut. */
-export function shorten(text: string, max: number): string {
-  const characters = Array.from(text.slice(0, 2 * max));
-  return text.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`.slice(0, max);
-}
-
 /** A unique name of at most `max` characters: a digest replaces the end of a longer one. */
 export function shortName(name: string, max: number): string {
   if (name.length <= max) return name;

@@ -1,3 +1,4 @@
+import { cut } from '../model/escape.ts';
 import type { PullComment } from '../model/check.ts';
 import type { Delivery, Hint, Host, HostRepository } from './host.ts';
 import {
@@ -15,7 +16,6 @@ import { createApiHost, foundOn, isGone, listComments, pullOn, type ApiHost } fr
 import { createAsk, type HostSettings, type Send } from './ask.ts';
 import {
   linkOf,
-  shorten,
   statesOf,
   shortName,
   isNote,
@@ -54,7 +54,7 @@ export function createGitea(settings: HostSettings): Host {
       const body = {
         state: states[check.state],
         context: shortName(check.name, 255),
-        description: shorten(check.title, 255),
+        description: cut(check.title, 255),
         ...linkOf(check, 'target_url'),
       };
       const path = `/repos/${repository.name}/statuses/${check.commit}`;

@@ -1,7 +1,8 @@
+import { cut } from '../model/escape.ts';
 import type { Octokit } from '@octokit/rest';
 import type { Annotation, Check, CheckState } from '../model/check.ts';
 import { ownerOf, isRefusal, createSpeakers } from './github-client.ts';
-import { commentsIn, linkOf, shorten, statesOf, issueComments, writeComment } from './comments.ts';
+import { commentsIn, linkOf, statesOf, issueComments, writeComment } from './comments.ts';
 import { inTime, type HostSettings } from './ask.ts';
 import type { Host, Delivery, Hint } from './host.ts';
 import {
@@ -60,7 +61,7 @@ async function writeCheckRun(
   const { data } = await checks.listForRef({ ...target, ...wanted, per_page: 1 });
   const existing = data.check_runs[0];
   const annotations = check.annotations.filter(({ path }) => path.length <= longestPath).slice(0, maxAnnotations);
-  const output = { title: shorten(check.title || check.name, longestTitle), summary: summaryOf(check, annotations) };
+  const output = { title: cut(check.title || check.name, longestTitle), summary: summaryOf(check, annotations) };
   const { conclusion } = endOf(check.state);
   // A run that somebody asked to repeat is over, and stays as it is; a new one takes its place.
   const isRepeated = check.isAgain === true && existing?.status === 'completed';
@@ -90,8 +91,8 @@ async function writeStatus(client: Octokit, name: string, check: Check, signal: 
     ...ownerOf(name),
     sha: check.commit,
     state: statusStates[check.state],
-    context: shorten(check.name, longestTitle),
-    description: shorten(check.title, 140),
+    context: cut(check.name, longestTitle),
+    description: cut(check.title, 140),
     ...linkOf(check, 'target_url'),
     request: { signal },
   });
@@ -108,7 +109,7 @@ function endOf(state: CheckState): End {
 function summaryOf({ summary, annotations }: Check, shown: readonly Annotation[]): string {
   const missing = annotations.length - shown.length;
   const more = missing === 0 ? '' : `\n\n${missing} more findings are not shown here.`;
-  return shorten(summary, longestText - more.length) + more;
+  return cut(summary, longestText - more.length) + more;
 }
 
 function toAnnotation({ path, line, column, severity, rule, message }: Annotation) {
@@ -119,8 +120,8 @@ function toAnnotation({ path, line, column, severity, rule, message }: Annotatio
     start_column: column,
     end_column: column,
     annotation_level: levels[severity],
-    title: shorten(rule, longestTitle),
-    message: shorten(message || rule, longestText),
+    title: cut(rule, longestTitle),
+    message: cut(message || rule, longestText),
   };
 }
 

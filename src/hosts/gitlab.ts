@@ -1,3 +1,4 @@
+import { cut } from '../model/escape.ts';
 import type { Annotation, PullComment } from '../model/check.ts';
 import { createAsk, type Send, type HostSettings } from './ask.ts';
 import {
@@ -8,7 +9,6 @@ import {
   writeComment,
   commentsIn,
   linkOf,
-  shorten,
   statesOf,
   shortName,
 } from './comments.ts';
@@ -118,7 +118,7 @@ export function createGitLab(settings: HostSettings): Host {
       const body = {
         state: states[check.state],
         name: shortName(check.name, 255),
-        description: shorten(check.title, 255),
+        description: cut(check.title, 255),
         ...linkOf(check, 'target_url'),
       };
       // GitLab rejects a repeated `running` status.

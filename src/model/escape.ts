@@ -44,6 +44,22 @@ export function visible(text: string, { lines = false }: { lines?: boolean } = {
   );
 }
 
+/** At most `max` characters of a text; `…` marks a cut. */
+export function cut(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
+
+/** A text in one line of at most `max` characters, cut between words; `…` marks a cut. */
+export function oneLine(text: string, max: number): string {
+  const line = text
+    .slice(0, max * 2 + 200)
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+    .toWellFormed();
+  const end = line.slice(0, max).lastIndexOf(' ');
+  return line.length > max && end > max / 2 ? `${line.slice(0, end)}…` : cut(line, max);
+}
+
 const longestUrl = 2000;
 
 /**

@@ -1,9 +1,9 @@
 import MarkdownIt from 'markdown-it';
 import type { ShownImage } from '../model/image.ts';
-import { escapeText, decodePercent } from '../model/escape.ts';
+import { escapeText, decodePercent, oneLine } from '../model/escape.ts';
 import { addBlockRules, clearEmptyHeaders, foldTokens, keepDeepText } from './markdown-tokens.ts';
 import { formatHtml, imageHtml, markup, isSafeLink, nothing, trustHtml, type Html } from './html.ts';
-import { firstParagraph, shorten } from './markdown.ts';
+import { firstParagraph } from './markdown.ts';
 import { tagsToMarkdown } from './tags-to-markdown.ts';
 
 /** See `createDescriptions`. */
@@ -42,7 +42,7 @@ export function headingsOf(text: string, name: (title: string) => string): Headi
 
 /** A heading's Markdown as plain text. */
 function titleOf(content: string): string {
-  return shorten(content, 200)
+  return oneLine(content, 200)
     .replace(/[*_`[\]]|\((?:https?:|#)[^)]*\)/g, '')
     .trim();
 }
@@ -95,7 +95,7 @@ export function createDescriptions(around: Around, headings: readonly Heading[] 
   function line(text: string): { html: Html; isWhole: boolean } {
     const words = text.trim();
     if (isPlain(words) || words === '')
-      return { html: markup`${shorten(words, lineLength)}`, isWhole: words.length <= lineLength };
+      return { html: markup`${oneLine(words, lineLength)}`, isWhole: words.length <= lineLength };
     const source = tagsToMarkdown(words);
     // A cut could split a code span, and blocks cannot be on one line.
     if (words.length > lineLength || /[\n\uE001-\uE003]/.test(source))
@@ -186,7 +186,7 @@ function createMarkdown({ anchorOf, imageOf }: Around) {
    */
   function imageParts(state: State, image: Tokens[number], isInLink: boolean): Tokens {
     const address = String(image.attrGet('src') ?? '');
-    const words = shorten(image.content, 200);
+    const words = oneLine(image.content, 200);
     const html = (content: Html) =>
       Object.assign(new state.Token('html_inline', '', 0), { content: formatHtml(content) });
     const shown = imageOf?.(address) ?? null;

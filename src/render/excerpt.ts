@@ -1,3 +1,4 @@
+import { cut } from '../model/escape.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import { holdsOf } from '../model/openapi-shape.ts';
 import type { Excerpt, Published } from '../compile/compile.ts';
@@ -118,7 +119,7 @@ function createInline(document: JsonObject, deepest: number) {
   }
 
   function spend(text: string, max: number): string {
-    const short = text.length > max ? `${text.slice(0, max).toWellFormed()}…` : text;
+    const short = cut(text.toWellFormed(), max);
     room -= short.length + 3;
     return short;
   }

@@ -1,6 +1,6 @@
-import { escapeHtml, escapeText } from '../model/escape.ts';
+import { escapeHtml, escapeText, oneLine } from '../model/escape.ts';
 import type { ShownImage } from '../model/image.ts';
-import { nameText, shorten } from './markdown.ts';
+import { nameText } from './markdown.ts';
 
 const text: unique symbol = Symbol('HTML text');
 
@@ -123,7 +123,7 @@ function readTemplate(parts: TemplateStringsArray): Template {
 
 /** A link to another site; plain text if the URL is not allowed. */
 export function outsideLink(url: string, label: string): Html {
-  const shown = shorten(label, 300) || nameText(url, 300);
+  const shown = oneLine(label, 300) || nameText(url, 300);
   if (!isOutsideLink(url)) return markup`${shown}`;
   return markup`<a href="${url}" rel="nofollow noopener noreferrer">${shown}</a>`;
 }

@@ -1,24 +1,12 @@
+import { oneLine } from '../model/escape.ts';
 import MarkdownIt from 'markdown-it';
 import { tagsToMarkdown } from './tags-to-markdown.ts';
 
 const markdown = new MarkdownIt('commonmark', { html: true });
 
-/** The text in one line of at most `length` characters; `…` marks a cut. */
-export function shorten(text: string, length: number): string {
-  const line = text
-    .slice(0, length * 2 + 200)
-    .replace(/[\s\p{Cc}]+/gu, ' ')
-    .trim()
-    .toWellFormed();
-  if (line.length <= length) return line;
-  const cut = line.slice(0, length - 1);
-  const space = cut.lastIndexOf(' ');
-  return `${(space > length / 2 ? cut.slice(0, space) : cut).toWellFormed()}…`;
-}
-
 /** A name for display. Never empty, so that links and headings have text. */
 export function nameText(name: string, length: number): string {
-  return shorten(name, length) || 'unnamed';
+  return oneLine(name, length) || 'unnamed';
 }
 
 /**
@@ -27,20 +15,20 @@ export function nameText(name: string, length: number): string {
  */
 export function firstParagraph(text: string, length: number): string {
   const start = text.slice(0, length * 2 + 500);
-  if (/^[\w ,.:;'()/-]*$/.test(start)) return shorten(start, length);
+  if (/^[\w ,.:;'()/-]*$/.test(start)) return oneLine(start, length);
   const tokens = markdown.parse(start, {});
   const inlines = tokens.flatMap((token, at) =>
     token.type === 'inline' ? [{ token, before: tokens[at - 1]?.type ?? '' }] : [],
   );
   const chosen = inlines.find(({ token, before }) => before === 'paragraph_open' && plain(token) !== '') ?? inlines[0];
-  return chosen === undefined ? '' : shorten(plain(chosen.token), length);
+  return chosen === undefined ? '' : oneLine(plain(chosen.token), length);
 }
 
 /** The first sentence of the first paragraph, without its full stop. */
 export function firstSentence(text: string, length: number): string {
   const paragraph = firstParagraph(text, 1000);
   const end = /(?<!\b(?:e\.g|i\.e|etc|vs|\p{Lu}))[.!?](?=\s+\P{Ll})|\.$/u.exec(paragraph);
-  return shorten(end === null ? paragraph : paragraph.slice(0, end.index), length);
+  return oneLine(end === null ? paragraph : paragraph.slice(0, end.index), length);
 }
 
 const silent = new Set(['image', 'html_inline']);
@@ -58,12 +46,12 @@ function plain(token: { children: { type: string; content: string }[] | null }):
  * the web.
  */
 export function inlineMarkdown(text: string, length = 1000): string {
-  return defuse(shorten(tagsToMarkdown(text.slice(0, length * 4)), length)).replace(/^(?=[#>+=~|-])/, '\\');
+  return defuse(oneLine(tagsToMarkdown(text.slice(0, length * 4)), length)).replace(/^(?=[#>+=~|-])/, '\\');
 }
 
 /** Any text as a code span (CommonMark §6.1). */
 export function codeMarkdown(text: string, length = 500): string {
-  const line = shorten(text, length);
+  const line = oneLine(text, length);
   if (line === '') return '` `';
   const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);

@@ -1,6 +1,6 @@
+import { oneLine } from '../model/escape.ts';
 import type { Outline, OutlineSchema } from '../model/outline.ts';
 import { digestOfValue, listOf, objectOf } from './json-value.ts';
-import { shorten } from './markdown.ts';
 
 /** Most entries read from a list of a document. */
 export const listLimit = 20_000;
@@ -23,8 +23,8 @@ export function namedSchema(name: string, schema: unknown): OutlineSchema {
   const parts = [schema, ...listOf(objectOf(schema)['allOf'])];
   const properties = parts.flatMap((part) => Object.keys(objectOf(objectOf(part)['properties'])));
   return {
-    name: shorten(name, longest.name),
-    properties: [...new Set(properties)].slice(0, listLimit).map((property) => shorten(property, longest.title)),
+    name: oneLine(name, longest.name),
+    properties: [...new Set(properties)].slice(0, listLimit).map((property) => oneLine(property, longest.title)),
     digest: digestOfValue(schema),
   };
 }

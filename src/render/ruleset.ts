@@ -8,8 +8,8 @@ import { valueText } from './schema/example.ts';
 import { formatHtml, joinHtml, lengthOf, listHtml, markup, nothing, type Html } from './html.ts';
 import { digestOfValue, entriesOf, textOf, listOf, objectOf } from './json-value.ts';
 import { anchorIn, createLong, navigationGroup, type FindImage, type Page } from './page.ts';
-import { nameText, blockMarkdown, codeMarkdown, firstParagraph, inlineMarkdown, shorten } from './markdown.ts';
-import { httpsUrl } from '../model/escape.ts';
+import { nameText, blockMarkdown, codeMarkdown, firstParagraph, inlineMarkdown } from './markdown.ts';
+import { httpsUrl, oneLine } from '../model/escape.ts';
 
 /** One rule of a Redocly or Spectral ruleset. */
 export interface Rule {
@@ -296,10 +296,10 @@ export function outlineRuleset(document: JsonObject, kind: RulesetKind): Outline
   const { rules, isCut } = rulesOf(document, kind);
   return {
     ...empty,
-    title: shorten(aboutOf(document, 'title'), longest.title),
+    title: oneLine(aboutOf(document, 'title'), longest.title),
     description: firstParagraph(aboutOf(document, 'description'), longest.description),
     rules: rules.map(({ name, severity, description, definition }) => ({
-      name: shorten(name, longest.name),
+      name: oneLine(name, longest.name),
       severity,
       description: firstParagraph(description, longest.summary),
       digest: digestOfValue(definition),

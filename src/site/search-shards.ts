@@ -1,3 +1,4 @@
+import { oneLine } from '../model/escape.ts';
 import { formatCoordinate } from '../model/address.ts';
 import { packParts, fileOfPlace, resourcesPerFile } from '../search/ranking/shards.js';
 import { placeOf } from '../search/ranking/words.js';
@@ -85,13 +86,12 @@ function chunksOf(lines: readonly string[]): { first: number; lines: string[] }[
 }
 
 function describe(links: Site['links'], { coordinate, name, title, description, version }: Indexed) {
-  const about = description.replace(/\s+/g, ' ').trim();
   return {
     coordinate: formatCoordinate(coordinate),
     type: coordinate.type,
     name,
     title,
-    description: about.length > longestDescription ? `${about.slice(0, longestDescription - 1)}…` : about,
+    description: oneLine(description, longestDescription),
     version,
     url: addressOf({ links }, coordinate),
   };

@@ -1,3 +1,4 @@
+import { oneLine } from '../model/escape.ts';
 import type { SnapshotEntry, CommitPerson, CommitSignature } from './snapshot.ts';
 import { isPlainSegment } from './git-names.ts';
 import type { CommitNote } from '../model/resource.ts';
@@ -103,17 +104,13 @@ const longest = { author: 80, email: 320, subject: 140 };
 function parseNote(bytes: Buffer, end: number): CommitNote | null {
   const [, name = ''] = /^author ([^<\n]*)/m.exec(bytes.toString('utf8', 0, end)) ?? [];
   const message = bytes.toString('utf8', end + 2, end + 2 + 4096).trimStart();
-  const subject = oneLine(message.slice(0, message.search(/\n|$/)), longest.subject);
-  const author = oneLine(name, longest.author);
+  const subject = plain(message.slice(0, message.search(/\n|$/)), longest.subject);
+  const author = plain(name, longest.author);
   return author === '' || author.includes('@') || subject === '' ? null : { author, subject };
 }
 
-function oneLine(text: string, max: number): string {
-  const line = text
-    .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
-    .trim()
-    .toWellFormed();
-  return line.length <= max ? line : `${line.slice(0, max - 1).toWellFormed()}…`;
+function plain(text: string, max: number): string {
+  return oneLine(text.replace(/\p{Cf}+/gu, ' '), max);
 }
 
 /** The ids of a commit object's parents. */

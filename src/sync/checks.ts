@@ -1,3 +1,4 @@
+import { cut } from '../model/escape.ts';
 import { mayUseCredential } from '../config/credential-config.ts';
 import { formatCoordinate, parseCoordinate } from '../model/address.ts';
 import type { Annotation, Check, CheckState } from '../model/check.ts';
@@ -163,7 +164,7 @@ function rankOf({ state }: Check): number {
 
 /** The title of a check that failed. */
 export function checkTitle(report: Report | null, detail: string | null): string {
-  if (report === null) return cut(detail ?? 'Rejected');
+  if (report === null) return cut(detail ?? 'Rejected', longest);
   const held = holdIn(report);
   if (held !== null) return outcomeIn(report) === 'waiting' ? asTitle(shownState('waiting').text) : 'Changes rejected';
   const count = blockingIn(report);
@@ -206,7 +207,7 @@ export function pageOf({ config }: Pick<Registry, 'config'>, resource: string): 
 
 /** Untrusted text as Markdown code that it cannot break out of. */
 export function code(text: string): string {
-  return `\`${cut(text.replace(/[\p{Cc}\p{Bidi_Control}`]+/gu, ' '))}\``;
+  return `\`${cut(text.replace(/[\p{Cc}\p{Bidi_Control}`]+/gu, ' '), longest)}\``;
 }
 
 /**
@@ -222,6 +223,9 @@ const readByMarkdown =
  */
 const readAtStart = /^[-+=#/:]|(?<=^\d+)[.)](?=\s|$)/;
 
+/** Of a detail, in characters. */
+const longest = 200;
+
 /**
  * A sentence that may quote a document, escaped so that Markdown shows it literally. Text like a
  * URL does not become a link.
@@ -231,10 +235,6 @@ export function plain(text: string): string {
   const escaped = line.replace(readByMarkdown, '\\$&').replace(readAtStart, '\\$&');
   // A space of no width keeps hosts from taking a name for a mention, which escaping does not.
   return escaped.replace(/[@#]/g, '$&\u200B');
-}
-
-function cut(text: string, max = 200): string {
-  return text.length > max ? `${text.slice(0, max - 1)}…` : text;
 }
 
 /** Whether checks can be reported to the repository's host: that needs an API credential, not an SSH key. */

@@ -1,3 +1,4 @@
+import { cut } from '../../model/escape.ts';
 import { exactInteger, losesDigits } from '../../model/exact-numbers.ts';
 
 /** A 1-based position in a text. Columns count UTF-16 code units. */
@@ -96,7 +97,7 @@ export function controlCharacterIssue(text: string): TextIssue | null {
 
 /** Reports a number that changes when it is read as a double, or returns null. `1e400` is an error, others are warnings. */
 export function numberIssue(literal: string, value: number, offset: number): TextIssue | null {
-  const shown = literal.length > 60 ? `${literal.slice(0, 60)}…` : literal;
+  const shown = cut(literal, 60);
   if (!Number.isFinite(value)) {
     const message = /\d/.test(literal)
       ? `The number ${shown} is too large: JSON parsers read it as infinity. Use a smaller number or a string.`

@@ -1,10 +1,11 @@
+import { oneLine } from '../../model/escape.ts';
 import { slugFrom } from '../../model/address.ts';
 import type { Pages, PagePart } from '../../model/outline.ts';
 import { createFreeName } from '../../model/pointer.ts';
 import { formatHtml, lengthOf, markup, nothing, type Html, joinHtml, outsideLink } from '../html.ts';
 import { summaryOf } from './list-operations.ts';
 import { type Page, createLong } from '../page.ts';
-import { nameText, shorten } from '../markdown.ts';
+import { nameText } from '../markdown.ts';
 import type { Api, OperationGroup, PlacedOperation } from './api-view.ts';
 import { methodHtml, docsHtml, operationHtml, operationLine, securityHtml } from './operation-html.ts';
 import { listOf, objectOf, textOf, entriesOf } from '../json-value.ts';
@@ -260,7 +261,7 @@ function scopesHtml(scheme: Record<string, unknown>): Html {
       if (urls.length === 0 && all.length === 0) return nothing;
       const list = all
         .slice(0, 500)
-        .map(([scope, text]) => markup`<li><code>${scope}</code> ${shorten(textOf(text), 300)}</li>`);
+        .map(([scope, text]) => markup`<li><code>${scope}</code> ${oneLine(textOf(text), 300)}</li>`);
       const scopeList =
         list.length === 0
           ? nothing

@@ -1,8 +1,9 @@
+import { oneLine } from '../../model/escape.ts';
 import type { Digest } from '../../model/digest.ts';
 import { type JsonObject, isObject } from '../../model/json.ts';
 import type { Outline, OutlineOperation } from '../../model/outline.ts';
 import { dereference, digestOfValue, entriesOf, listOf, objectOf, once, textOf } from '../json-value.ts';
-import { firstParagraph, shorten } from '../markdown.ts';
+import { firstParagraph } from '../markdown.ts';
 import { empty, listLimit, longest, namedSchema } from '../outline.ts';
 import { operationsOf, summaryOf, type ApiOperation } from './list-operations.ts';
 
@@ -26,17 +27,17 @@ export function outlineApi(document: JsonObject): Outline {
   const servers = [...serversOf(document).map(({ url }) => url), ...tokenUrls(document)];
   return {
     ...empty,
-    title: shorten(textOf(info['title']), longest.title),
+    title: oneLine(textOf(info['title']), longest.title),
     description: firstParagraph(textOf(info['summary']) || textOf(info['description']), longest.description),
     operations: outlines,
     schemas: named.slice(0, listLimit).map(([name, schema]) => namedSchema(name, schema)),
     tags: tags
       .slice(0, listLimit)
       .map(({ name, description }) => ({
-        name: shorten(textOf(name), longest.title),
+        name: oneLine(textOf(name), longest.title),
         description: firstParagraph(textOf(description), longest.summary),
       })),
-    servers: servers.slice(0, listLimit).map((url) => shorten(url, longest.name)),
+    servers: servers.slice(0, listLimit).map((url) => oneLine(url, longest.name)),
     truncated: isCut || left < 0 || [named, tags, servers].some(({ length }) => length > listLimit),
   };
 }
@@ -44,9 +45,9 @@ export function outlineApi(document: JsonObject): Outline {
 /** Names of an operation in an outline. Its anchor is made from them. */
 export function outlineNames({ method, path, isWebhook, value }: ApiOperation) {
   return {
-    method: shorten(isWebhook ? `WEBHOOK ${method}` : method, longest.title),
-    path: shorten(path, longest.name),
-    id: typeof value['operationId'] === 'string' ? shorten(value['operationId'], longest.name) : null,
+    method: oneLine(isWebhook ? `WEBHOOK ${method}` : method, longest.title),
+    path: oneLine(path, longest.name),
+    id: typeof value['operationId'] === 'string' ? oneLine(value['operationId'], longest.name) : null,
   };
 }
 
@@ -61,7 +62,7 @@ function outlineOperation(document: JsonObject, operation: ApiOperation): Outlin
     tags: namesIn(value['tags'], (tag) => tag),
     parameters: [...new Set(names.filter((name) => name !== ''))].slice(0, maxNames),
     deprecated: value['deprecated'] === true,
-    ...(sunset !== '' && { sunset: shorten(sunset, longest.title) }),
+    ...(sunset !== '' && { sunset: oneLine(sunset, longest.title) }),
     digest: Array.isArray(parameters) ? digestOfValue([digest(value), digest(parameters)]) : digest(value),
   };
 }
@@ -79,7 +80,7 @@ function parameterNames(document: JsonObject, written: unknown): string[] {
 function namesIn(written: unknown, nameOf: (one: unknown) => unknown): string[] {
   if (!Array.isArray(written)) return [];
   return once(written, 'names', () =>
-    written.slice(0, maxNames).map((one) => shorten(textOf(nameOf(one)), longest.title)),
+    written.slice(0, maxNames).map((one) => oneLine(textOf(nameOf(one)), longest.title)),
   );
 }
 

@@ -1,7 +1,8 @@
+import { oneLine } from '../../model/escape.ts';
 import { createDescriptions, type Heading } from '../description.ts';
 import { formatHtml, listHtml, markup, type Html } from '../html.ts';
 import { createOnce } from '../json-value.ts';
-import { nameText, shorten } from '../markdown.ts';
+import { nameText } from '../markdown.ts';
 import {
   anchorIn,
   anchorsOf,
@@ -60,7 +61,7 @@ function headingLinks(headings: readonly Heading[]): Html[] {
   const highest = Math.min(...headings.map(({ level }) => level));
   const groups: { link: Html; below: Html[] }[] = [];
   for (const { title, anchor, level } of headings.slice(0, maxHeadings)) {
-    const link = markup`<a href="#${anchor}">${shorten(title, 80)}</a>`;
+    const link = markup`<a href="#${anchor}">${oneLine(title, 80)}</a>`;
     const last = groups.at(-1);
     if (level === highest || last === undefined) groups.push({ link, below: [] });
     else if (level === highest + 1) last.below.push(link);

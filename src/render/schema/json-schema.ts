@@ -1,3 +1,4 @@
+import { oneLine } from '../../model/escape.ts';
 import type { Rendered } from '../../compile/sandboxes.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { createAnchors, type Outline } from '../../model/outline.ts';
@@ -16,7 +17,7 @@ import {
 } from './named-schema.ts';
 import { formatHtml, joinHtml, lengthOf, listHtml, markup, type Html } from '../html.ts';
 import { anchorIn, anchorsOf, createLong, navigationGroup, type FindImage, type Page } from '../page.ts';
-import { firstParagraph, shorten } from '../markdown.ts';
+import { firstParagraph } from '../markdown.ts';
 import { schemaMarkdown } from './schema-markdown.ts';
 
 /** A JSON Schema in reading order: the document, then each definition. */
@@ -101,7 +102,7 @@ export function outlineSchema(document: JsonObject): Outline {
   const named = definitionsOf(document);
   return {
     ...empty,
-    title: shorten(textOf(document['title']), longest.title),
+    title: oneLine(textOf(document['title']), longest.title),
     description: firstParagraph(textOf(document['description']), longest.description),
     schemas: [namedSchema('', root), ...named.slice(0, listLimit - 1).map(([name, one]) => namedSchema(name, one))],
     truncated: named.length >= listLimit,

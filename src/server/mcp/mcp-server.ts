@@ -1,3 +1,4 @@
+import { cut } from '../../model/escape.ts';
 import type { Principal } from '../../model/access.ts';
 import { isResourceType, isSlug, parseCoordinate, parseSelector, type Selector } from '../../model/address.ts';
 import { isRegistryError, malformed, notFound, unavailable } from '../../model/errors.ts';
@@ -64,8 +65,8 @@ const tools: Readonly<Record<string, Tool>> = {
       const { items, complete, instead } = await search.find(principal, request, choose);
       const found = items.map((item) => {
         const { coordinate, title, description, version, matches } = searchResult(site, item);
-        const parts = matches.map(({ kind, name, summary }) => ({ kind, name, summary: short(summary) }));
-        return { document: coordinate, version, title, description: short(description), matches: parts };
+        const parts = matches.map(({ kind, name, summary }) => ({ kind, name, summary: cut(summary, maxAbout) }));
+        return { document: coordinate, version, title, description: cut(description, maxAbout), matches: parts };
       });
       return { found, ...(!complete && { complete }), ...(instead !== null && { searchedFor: instead }) };
     },
@@ -85,8 +86,8 @@ const tools: Readonly<Record<string, Tool>> = {
       return page(listed, given, maxItems.list, nameOf, (resource) => ({
         document: nameOf(resource),
         version: resource.latest,
-        title: short(resource.name),
-        about: short(aboutOf(resource)),
+        title: cut(resource.name, maxAbout),
+        about: cut(aboutOf(resource), maxAbout),
         ...(resource.owner && { owner: resource.owner }),
         ...(resource.lifecycle && { lifecycle: resource.lifecycle }),
       }));
@@ -107,11 +108,11 @@ const tools: Readonly<Record<string, Tool>> = {
       const parts = [
         ...outline.operations.map((one) => ({
           operation: operationName(one),
-          summary: short(one.summary),
+          summary: cut(one.summary, maxAbout),
           ...(one.deprecated && { deprecated: true }),
         })),
         ...outline.schemas.map(({ name }) => ({ schema: name })),
-        ...outline.rules.map(({ name, description }) => ({ rule: name, summary: short(description) })),
+        ...outline.rules.map(({ name, description }) => ({ rule: name, summary: cut(description, maxAbout) })),
       ];
       const text = optionalText(given, 'containing')?.toLowerCase() ?? '';
       const matching = parts.filter((part) => Object.values(part).join(' ').toLowerCase().includes(text));
@@ -267,10 +268,6 @@ function optionalText(given: Arguments, name: string): string | null {
   if (value === undefined || value === null || value === '') return null;
   if (typeof value === 'string' && value.length <= 1000) return value;
   throw malformed(`The argument ${name} must be a text of at most 1000 characters.`);
-}
-
-function short(text: string): string {
-  return text.length > maxAbout ? `${text.slice(0, maxAbout).toWellFormed()}…` : text;
 }
 
 /** The same for every registry and every reader: nothing that somebody published may speak as the server. */

@@ -1,3 +1,4 @@
+import { oneLine } from '../../model/escape.ts';
 import { listOut } from '../../model/states.ts';
 import { countText } from '../../model/problem.ts';
 import { changesOf } from '../../model/compared-with.ts';
@@ -287,10 +288,9 @@ function rowOf(site: Site, resource: Resource, used: ReadonlySet<string> = new S
   };
 }
 
-/** The beginning of a description in one line, cut between words. */
+/** The beginning of a description. */
 export function excerpt(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim();
-  return line.length <= 160 ? line : `${line.slice(0, 159).replace(/\s\S{0,40}$/, '')}…`;
+  return oneLine(text, 160);
 }
 
 /** Other resources on the page of a resource. Contains only those that the reader may see. */

@@ -1,3 +1,4 @@
+import { oneLine } from '../../model/escape.ts';
 import { problemAtFile, type Problem } from '../../model/problem.ts';
 import {
   createHeadingId,
@@ -8,7 +9,7 @@ import {
   type SourcePage,
 } from '../model/source-page.ts';
 import { wordsOf } from '../model/page-path.ts';
-import { shorten } from '../../render/markdown.ts';
+
 import { type EmbedLine, programs } from './markup.ts';
 import {
   createSiteMarkdown,
@@ -171,7 +172,7 @@ function sectionsOf(tokens: Tokens): PageContent['sections'] {
   for (const [index, token] of tokens.entries()) {
     if (token.type === 'heading_open') sections.push({ id: (token.meta as { id: string }).id, text: '' });
     if (token.type !== 'inline' || tokens[index - 1]?.type === 'heading_open' || left <= 0) continue;
-    const text = shorten(plainTextOf(token), Math.min(left, 5_000));
+    const text = oneLine(plainTextOf(token), Math.min(left, 5_000));
     left -= text.length;
     sections.at(-1)!.text += `${text}\n`;
   }
@@ -241,8 +242,8 @@ function membersOf(value: JsonObject): Read {
   const isCoordinate = (member: unknown): member is string => isText(member) && parseCoordinate(member) !== null;
   const title = take('title', isLine, 'a text');
   const meta: FrontMatter = {
-    title: title === null ? null : shorten(String(title), 200),
-    description: shorten(take('description', isText, 'a text') ?? '', 300),
+    title: title === null ? null : oneLine(String(title), 200),
+    description: oneLine(take('description', isText, 'a text') ?? '', 300),
     order: take('order', isNumber, 'a number'),
     hidden: take('hidden', isFlag, 'true or false') ?? false,
     api: take('api', isCoordinate, 'a coordinate such as "@acme/apis/payments"'),

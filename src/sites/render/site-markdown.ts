@@ -2,9 +2,9 @@ import createMarkdown, { type Env, type MarkdownIt } from 'markdown-it';
 import footnote from 'markdown-it-footnote';
 import type { PageHeading, PageLink } from '../model/source-page.ts';
 import { addBlockRules, keepDeepText } from '../../render/markdown-tokens.ts';
-import { escapeText, decodePercent } from '../../model/escape.ts';
+import { escapeText, decodePercent, oneLine } from '../../model/escape.ts';
 import { isOutsideLink } from '../../render/html.ts';
-import { shorten } from '../../render/markdown.ts';
+
 import { addEmbeds, addMarkup } from './markup.ts';
 import { isFilePath, isPagePath, mediaTypeOf, pageAt, relativePath, resolvePath, routeOf } from '../model/page-path.ts';
 import container from 'markdown-it-container';
@@ -84,7 +84,7 @@ function nameHeading(page: PageState, token: Tokens[number], inline: Tokens[numb
   const last = inline.children?.at(-1);
   const [mark = '', named] = /\s*\{#([A-Za-z][\w.-]*)\}\s*$/.exec(last?.type === 'text' ? last.content : '') ?? [];
   if (named !== undefined) last!.content = last!.content.slice(0, -mark.length);
-  const text = shorten(plainTextOf(inline), 200);
+  const text = oneLine(plainTextOf(inline), 200);
   const id = page.headingId(named ?? text);
   // The title of the page is its only <h1>.
   const level = Math.max(2, Number(token.tag.slice(1)));
@@ -126,7 +126,7 @@ function safeChildren(page: PageState, state: State, children: Children, line: n
 function imageOf(page: PageState, state: State, image: Tokens[number], line: number, isInLink: boolean): Children {
   const href = targetOf(page, String(image.attrGet('src') ?? ''), true, line);
   const label = new state.Token('text', '', 0);
-  label.content = shorten(image.content, 200) || 'image';
+  label.content = oneLine(image.content, 200) || 'image';
   if (href === null) return [label];
   if (!isOutsideLink(href)) {
     image.attrs = [['src', href], ['alt', ''], ['loading', 'lazy'], ...titleOf(image)];
@@ -203,7 +203,7 @@ function groupCode(tokens: Tokens): void {
     else if (token.type === 'container_code-group_close') group = null;
     else if (token.type === 'fence' && group !== null) {
       const [, title = token.info.trim()] = /\[([^\]]+)\]/.exec(token.info) ?? [];
-      token.meta = { group, title: shorten(title || 'Code', 60), isOpen };
+      token.meta = { group, title: oneLine(title || 'Code', 60), isOpen };
       isOpen = false;
     }
   }
@@ -223,7 +223,7 @@ function codeHtml(code: string, language: string, highlight: Highlight | null): 
  */
 function targetOf(page: PageState, link: string, isImage: boolean, line: number): string | null {
   if (isOutsideLink(link)) return link;
-  const written = shorten(link, 200);
+  const written = oneLine(link, 200);
   // Browsers read a backslash as a slash, so that `/\example.com` would be another host.
   if (/^[\s\p{Cc}]*[a-z][a-z0-9+.-]*:/iu.test(link) || /^[/\\]{2}/.test(link) || link.includes('\\')) {
     page.unsafe.push({ written, line });
