@@ -4,16 +4,16 @@ import { documentOf, openApi } from './api.ts';
 
 async function openNodes() {
   const [first, second] = createNodes();
-  const nodes = [await openApi(first), await openApi(second)] as const;
+  const [one, two] = [await openApi(first), await openApi(second)];
   // Each reads the log of the organization for the first time.
-  for (const node of nodes) await node.call('GET', '/v1/apis');
-  return nodes;
+  for (const node of [one, two]) await node.call('GET', '/v1/apis');
+  const close = async () => void (await Promise.all([one, two].map((node) => node[Symbol.asyncDispose]())));
+  return { one, two, [Symbol.asyncDispose]: close };
 }
 
 test('a site is published with the pages that another node was just sent', async () => {
-  const [one, two] = await openNodes();
-  await using _ = one;
-  await using __ = two;
+  await using nodes = await openNodes();
+  const { one, two } = nodes;
   const page = (markdown: string) => ({ body: { title: 'Home', markdown } });
   expect((await one.call('POST', '/v1/sites', { body: { slug: 'guide', title: 'Guide' } })).status).toBe(201);
   expect((await two.call('PUT', '/v1/sites/guide/pages/index', page('# One'))).status).toBe(200);
@@ -27,9 +27,8 @@ test('a site is published with the pages that another node was just sent', async
 });
 
 test('a change finds what another node just made, changed or deleted', async () => {
-  const [one, two] = await openNodes();
-  await using _ = one;
-  await using __ = two;
+  await using nodes = await openNodes();
+  const { one, two } = nodes;
   await one.call('POST', '/v1/apis', { body: { name: 'Pay', slug: 'pay' } });
   const publish = () => two.call('POST', '/v1/apis/pay/spec', { body: { document: documentOf('1.0.0') } });
   expect((await publish()).status).toBe(201);
