@@ -16,6 +16,14 @@ test('of a value with alternatives, the error is about the one that is meant', (
   );
 });
 
+test('key files are relative to the configuration', () => {
+  const credentials = { app: { githubApp: { appId: 1, privateKeyFile: 'a.pem' } }, ssh: { sshKeyFile: 'keys/a' } };
+  expect(checkConfig({ credentials }, { base: '/etc/stele', data: '/data' }).credentials).toEqual({
+    app: { githubApp: { appId: 1, privateKeyFile: '/etc/stele/a.pem' } },
+    ssh: { sshKeyFile: '/etc/stele/keys/a' },
+  });
+});
+
 test('a value of the wrong form is told with an example, not with a regular expression', () => {
   const fault = (config: unknown) => {
     try {

@@ -24,12 +24,15 @@ interface Uses {
   hosts: Record<string, HostConfig>;
 }
 
-/** Makes the paths of app keys absolute. */
+/** Makes the paths of key files absolute. */
 export function absoluteKeys(base: string, credentials: Credentials): Credentials {
-  const entries = Object.entries(credentials).map(([name, credential]) => {
-    if (!('githubApp' in credential)) return [name, credential] as const;
-    const { appId, privateKeyFile } = credential.githubApp;
-    return [name, { ...credential, githubApp: { appId, privateKeyFile: resolve(base, privateKeyFile) } }] as const;
+  const entries = Object.entries(credentials).map(([name, { ...credential }]) => {
+    if ('sshKeyFile' in credential) credential.sshKeyFile = resolve(base, credential.sshKeyFile);
+    if ('githubApp' in credential) {
+      const { appId, privateKeyFile } = credential.githubApp;
+      credential.githubApp = { appId, privateKeyFile: resolve(base, privateKeyFile) };
+    }
+    return [name, credential] as const;
   });
   return Object.fromEntries(entries);
 }

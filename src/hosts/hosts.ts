@@ -73,7 +73,8 @@ function notFor(name: string, url: string): RegistryError {
   return forbidden(`The credential ${JSON.stringify(name)} must not be sent to ${new URL(url).host}.`);
 }
 
-function readPrivateKey(name: string, file: string): string {
+/** Reads the key of a GitHub app. Throws `malformed`. */
+export function readPrivateKey(name: string, file: string): string {
   try {
     const text = readFileSync(file, 'utf8');
     createPrivateKey(text);

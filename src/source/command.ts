@@ -224,9 +224,11 @@ export function notGit(at: string): RegistryError {
 
 type Reason = (at: string, failure: GitFailure) => string;
 
-const noAccess: Reason = (at, { hasCredential }) =>
+const noAccess: Reason = (at, { hasCredential, location: { kind } }) =>
   hasCredential
-    ? `${at} rejected the credential. Check that it is valid, has not expired, and can read this repository.`
+    ? kind === 'ssh'
+      ? `${at} rejected the credential. Check that the host has its public key, that the key has no passphrase, and that it can read this repository.`
+      : `${at} rejected the credential. Check that it is valid, has not expired, and can read this repository.`
     : `${at} requires a credential. Set one in the connection, or check the URL: hosts also ask for one when there is no such repository.`;
 
 // Messages of git under LC_ALL=C, and of curl and ssh within them. The first match decides.

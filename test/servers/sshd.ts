@@ -17,8 +17,9 @@ export interface SshServer extends AsyncDisposable {
   host: string;
   /** The URL of a folder: `ssh://<user>@<host><path>`. */
   urlOf(path: string): string;
-  /** Of a private key that is let in, and of one that is not. */
+  /** Of a private key that is let in, of one that would be but has a passphrase, and of one that is not. */
   keyFile: string;
+  lockedKeyFile: string;
   strangerKeyFile: string;
   /** File of the server's host key, as `known_hosts` takes it. */
   knownHosts: string;
@@ -30,13 +31,16 @@ export interface SshServer extends AsyncDisposable {
  */
 export async function openSshServer(folder: string): Promise<SshServer> {
   mkdirSync(folder, { mode: 0o700 });
-  const keys = Object.fromEntries(['host', 'user', 'stranger'].map((name) => [name, createKey(folder, name)]));
+  const keys = Object.fromEntries(
+    ['host', 'user', 'locked', 'stranger'].map((name) => [name, createKey(folder, name)]),
+  );
   const port = await freePort();
   const host = `127.0.0.1:${port}`;
   const [authorized, knownHosts, config] = ['authorized_keys', 'known_hosts', 'config'].map((name) =>
     join(folder, name),
   );
-  writeFileSync(authorized!, readFileSync(`${keys['user']}.pub`), { mode: 0o600 });
+  const known = ['user', 'locked'].map((name) => readFileSync(`${keys[name]}.pub`, 'utf8'));
+  writeFileSync(authorized!, known.join(''), { mode: 0o600 });
   writeFileSync(knownHosts!, `[127.0.0.1]:${port} ${readFileSync(`${keys['host']}.pub`, 'utf8')}`);
   const settings = {
     ListenAddress: host,
@@ -74,6 +78,7 @@ export async function openSshServer(folder: string): Promise<SshServer> {
     host,
     urlOf: (path) => `ssh://${userInfo().username}@${host}${path}`,
     keyFile: keys['user']!,
+    lockedKeyFile: keys['locked']!,
     strangerKeyFile: keys['stranger']!,
     knownHosts: knownHosts!,
     [Symbol.asyncDispose]: close,
@@ -82,7 +87,10 @@ export async function openSshServer(folder: string): Promise<SshServer> {
 
 function createKey(folder: string, name: string): string {
   const file = join(folder, name);
-  execFileSync('/usr/bin/ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', name, '-f', file], { stdio: 'pipe' });
+  const passphrase = name === 'locked' ? 'secret' : '';
+  execFileSync('/usr/bin/ssh-keygen', ['-q', '-t', 'ed25519', '-N', passphrase, '-C', name, '-f', file], {
+    stdio: 'pipe',
+  });
   return file;
 }
 

@@ -65,6 +65,14 @@ describe.skipIf(!hasSshServer)(`a source over a real sshd${where}`, () => {
     await expect(source.tip(absent)).rejects.toMatchObject(unusable);
   });
 
+  test('says that a key with a passphrase cannot be used, where the host knows it', async () => {
+    const { repository, remote, source } = await open();
+    repository.commit({ files: {} });
+    const locked = { ...remote(null), credential: { kind: 'ssh', keyFile: server.lockedKeyFile } as const };
+    const refused = { code: 'unreachable', message: expect.stringContaining('that the key has no passphrase') };
+    await expect(source.tip(locked)).rejects.toMatchObject(refused);
+  });
+
   test('is refused when the host key is another, or unknown', async () => {
     const { repository, remote } = await open();
     repository.commit({ files: {} });

@@ -23,13 +23,10 @@ export function listCommand(): Command {
       const contracts = [];
       for (const entry of lock.contracts) contracts.push({ ...entry, state: await fileStateOf(lock, entry) });
       if (self.optsWithGlobals<CommonOptions>().json) return printJson({ contracts });
-      const rows = contracts.map(({ path, contract, version, range, registry, state }) => [
-        path,
-        `${contract}@${version}`,
-        range,
-        registry,
-        states[state],
-      ]);
+      const rows = contracts.map((each) => {
+        const { path, contract, version, range, registry, state } = each;
+        return [path, `${contract}@${version}`, range, registry, states[state]];
+      });
       print(formatTable(['file', 'contract', 'range', 'registry', ''], rows));
     });
 }
@@ -168,12 +165,6 @@ async function rowsFor({ path, file, contract, version, range, inRange, beyond, 
 function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...lines.map((cells) => cells[column]!.length)));
-  return lines
-    .map((cells) =>
-      cells
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  const padded = lines.map((cells) => cells.map((cell, column) => cell.padEnd(widths[column]!)));
+  return padded.map((cells) => cells.join('  ').trimEnd()).join('\n');
 }

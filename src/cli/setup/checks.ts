@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -17,6 +18,7 @@ import { isSecureUrl } from '../../server/login/same-site.ts';
 import { listWebhooks } from '../../events/endpoints.ts';
 import { readHealth } from '../../events/delivery.ts';
 import { reachEndpoint } from '../../events/send-event.ts';
+import { readPrivateKey } from '../../hosts/hosts.ts';
 import { openBucket, openRegistry } from '../../open.ts';
 import { missingDefaults } from '../../registry/gate/ruleset-gate.ts';
 import { listOrganizations } from '../../registry/maintenance/organizations.ts';
@@ -55,12 +57,12 @@ const [enough, tooFew] = [2 ** 30, 256 * 2 ** 20];
 
 /** What the machine has: programs, isolation, secrets in the environment, disk. */
 export async function checkMachine(config: Config): Promise<DoctorCheck[]> {
-  const node = ok('node', process.versions.node);
   return [
-    node,
+    ok('node', process.versions.node),
     await checkGit(),
     await checkSandbox(config),
     checkSecrets(config),
+    ...checkKeys(config),
     ...(await checkDisk(config)),
     ...(await checkFolders(config)),
   ];
@@ -106,6 +108,24 @@ function isSet(secret: SecretName): boolean {
   }
 }
 
+/** The key files of credentials, as ssh and git hosts take them. */
+function checkKeys({ credentials }: Config): DoctorCheck[] {
+  return Object.entries(credentials).flatMap(([name, credential]) => {
+    const advice = 'Name a file with a private key without a passphrase, readable by the server alone.';
+    try {
+      if ('githubApp' in credential) readPrivateKey(name, credential.githubApp.privateKeyFile);
+      else if ('sshKeyFile' in credential)
+        execFileSync('ssh-keygen', ['-y', '-P', '', '-f', credential.sshKeyFile], { stdio: 'pipe', timeout: 10_000 });
+      else return [];
+      return [ok(`key ${name}`, 'can be used')];
+    } catch (error) {
+      const { stderr } = error as { stderr?: Buffer };
+      const said = stderr?.toString().trim().split('\n').at(-1)?.trim().replace(/\.$/, '');
+      return [problem(`key ${name}`, said || reasonOf(error), advice)];
+    }
+  });
+}
+
 /** One line for each volume. */
 async function checkDisk({ store, cacheFolder }: Config): Promise<DoctorCheck[]> {
   const folders = [...('path' in store ? [store.path] : []), cacheFolder].map(nearest);
@@ -125,10 +145,8 @@ function nearest(folder: string): string {
 }
 
 async function checkFolders(config: Config): Promise<DoctorCheck[]> {
-  const folders = await openFolders(config);
-  return folders.map((folder) =>
-    warning('folders', `${folder} is open to other users of this machine`, `chmod -R go= ${folder}`),
-  );
+  const says = (folder: string) => `${folder} is open to other users of this machine`;
+  return (await openFolders(config)).map((folder) => warning('folders', says(folder), `chmod -R go= ${folder}`));
 }
 
 const day = 24 * 60 * 60_000;
@@ -140,25 +158,16 @@ const maxDifference = 60;
 
 /** The public URL as readers see it, the issuers of tokens, and the clock beside theirs. */
 export async function checkNetwork({ url, proxies, login, trustedPublishing }: Config): Promise<DoctorCheck[]> {
-  const issuers = [...providersOf(login).map(({ issuer }) => issuer), ...trustedPublishing.map(({ issuer }) => issuer)];
-  const checks = await Promise.all([
-    checkUrl(url, proxies),
-    ...[...new Set(issuers)].map((issuer) =>
-      checkIssuer(issuer, providersOf(login).find((provider) => provider.issuer === issuer)?.clientId ?? null),
-    ),
-  ]);
-  return checks.flat();
+  const clients = new Map(providersOf(login).map(({ issuer, clientId }) => [issuer, clientId]));
+  const issuers = new Set([...clients.keys(), ...trustedPublishing.map(({ issuer }) => issuer)]);
+  const asked = [...issuers].map((issuer) => checkIssuer(issuer, clients.get(issuer) ?? null));
+  return (await Promise.all([checkUrl(url, proxies), ...asked])).flat();
 }
 
 async function checkUrl(url: string | null, proxies: number): Promise<DoctorCheck[]> {
-  if (url === null)
-    return [
-      warning(
-        'url',
-        'not configured, so that links name the address that the server listens on',
-        'Set url to the address that people open, such as https://contracts.example.com.',
-      ),
-    ];
+  const without = 'not configured, so that links name the address that the server listens on';
+  const set = 'Set url to the address that people open, such as https://contracts.example.com.';
+  if (url === null) return [warning('url', without, set)];
   const secure = isSecureUrl(url)
     ? []
     : [problem('tls', `${url} is not https, so that nobody can sign in`, 'Put a proxy with TLS in front, and set url to https.')]; // prettier-ignore
@@ -169,11 +178,8 @@ async function checkUrl(url: string | null, proxies: number): Promise<DoctorChec
     const advice = 'Start stele serve and the proxy, and check the name and the certificate.';
     return [...secure, problem('url', `${url} cannot be reached: ${reasonOf(error)}`, advice)];
   }
-  const body = (await json(answer).catch(() => null)) as {
-    status?: string;
-    forwarded?: number;
-    detail?: string;
-  } | null;
+  type Readiness = { status?: string; forwarded?: number; detail?: string } | null;
+  const body = (await json(answer).catch(() => null)) as Readiness;
   const around = [...secure, ...checkCertificate(answer), ...checkClock(url, answer)];
   if (answer.statusCode !== 200 || body?.status !== 'ready') {
     const result = `${url}/readyz returns ${answer.statusCode}${body?.detail === undefined ? '' : `: ${body.detail}`}`;
@@ -263,12 +269,9 @@ async function checkLogs({ refs }: Registry): Promise<DoctorCheck[]> {
 
 async function checkRulesets(registry: Registry): Promise<DoctorCheck[]> {
   const missing = await missingDefaults(registry);
+  const advice = 'Until then, no API of it can be published.';
   return missing.map(({ org, detail }) =>
-    problem(
-      'ruleset',
-      `default of @${org}: ${detail.replace(/\.$/, '')}`,
-      'Until then, no API of it can be published.',
-    ),
+    problem('ruleset', `default of @${org}: ${detail.replace(/\.$/, '')}`, advice),
   );
 }
 
@@ -284,9 +287,8 @@ async function checkWebhooks(registry: Registry): Promise<DoctorCheck[]> {
       const fault = await reachEndpoint(registry, webhook.url);
       if (fault !== null) return warning(name, `${where}: ${fault}`, advice);
       const failingSince = (await readHealth(registry, webhook))?.value.failingSince ?? null;
-      return failingSince === null
-        ? ok(name, `${where} accepts connections`)
-        : warning(name, `${where}: deliveries fail since ${failingSince}`, advice);
+      if (failingSince === null) return ok(name, `${where} accepts connections`);
+      return warning(name, `${where}: deliveries fail since ${failingSince}`, advice);
     }),
   );
 }
