@@ -12,7 +12,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { argv, tmpdir } from 'zx';
-import type { UserStore } from '../../src/config/store-config.ts';
+import type { UserConfig } from '../../src/config.ts';
 import { checkConfig } from '../../src/config/load-config.ts';
 import { openRegistry } from '../../src/open.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
@@ -31,7 +31,7 @@ const data = tmpdir();
 const store = argv['disk'] ? await onDisk() : await onS3();
 
 /** Counts what this process fsyncs, and the folders that it makes: each of these is one fsync more. */
-async function onDisk(): Promise<UserStore> {
+async function onDisk(): Promise<NonNullable<UserConfig['store']>> {
   const { mkdir } = files;
   files.mkdir = (async (...given: Parameters<typeof mkdir>) => {
     const made = await mkdir(...given);
@@ -50,7 +50,7 @@ async function onDisk(): Promise<UserStore> {
 }
 
 /** Counts what arrives at the gateway. */
-async function onS3(): Promise<UserStore> {
+async function onS3(): Promise<NonNullable<UserConfig['store']>> {
   const ceph = stack.use(await startCeph());
   const proxy = stack.use(await startFaultProxy(ceph.port));
   proxy.choose = ({ method, url }) => {

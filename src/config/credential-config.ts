@@ -3,19 +3,11 @@ import { productOf } from '../hosts/host.ts';
 import { malformed } from '../model/errors.ts';
 import type { Credential } from '../source/source.ts';
 import { readSecret } from './environment.ts';
+import type { FilledCredential } from './written.ts';
 import { type HostConfig, isLocalUrl, organizationIn, type OrganizationConfig } from './organization-config.ts';
 
-export type CredentialConfig = (
-  | { env: string; username: string; host?: string }
-  | { sshKeyFile: string }
-  | { githubApp: { appId: number | string; privateKeyFile: string } }
-) & {
-  /**
-   * Organizations whose connections may use it; `'*'` for all. Default: those whose configured
-   * repositories name it.
-   */
-  organizations?: '*' | string[];
-};
+/** A credential for git and its host. */
+export type CredentialConfig = FilledCredential;
 
 type Credentials = Record<string, CredentialConfig>;
 

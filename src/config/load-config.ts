@@ -9,13 +9,14 @@ import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
 import { isNameOfJavaScript } from '../model/json.ts';
 import { parsePointer } from '../model/pointer.ts';
 import { explainErrors } from '../model/schema-errors.ts';
-import type { Config, UserConfig, AsWritten } from '../config.ts';
+import type { Config } from '../config.ts';
+import type { FilledConfig } from './written.ts';
 import { parseVerifierKey } from '../model/transparency/note.ts';
 import { parseSite } from '../sites/model/documentation-site.ts';
 import { absoluteKeys, assertCredentials } from './credential-config.ts';
 import { readEnvironment } from './environment.ts';
 import { fillHosts, fillOrganizations } from './organization-config.ts';
-import { providersOf, type LoginConfig, type TrustedPublisher } from './login-config.ts';
+import { providersOf } from './login-config.ts';
 import { fillStore } from './store-config.ts';
 import { homedir } from 'node:os';
 
@@ -116,7 +117,7 @@ interface WithDefaults {
 }
 
 /** Checks a configuration and fills in the defaults of its keys. Throws `malformed`, naming each key. */
-function fillDefaults(value: unknown): Record<string, unknown> {
+function fillDefaults(value: unknown): FilledConfig {
   const copy = structuredClone(value ?? {}) as Record<string, unknown>;
   const keys = Object.keys(copy);
   assertNames(copy, []);
@@ -134,7 +135,7 @@ function fillDefaults(value: unknown): Record<string, unknown> {
   for (const [name, { properties, required }] of Object.entries(schema.properties!))
     if (properties && !required) copy[name] ??= {};
   addDefaults(copy, schema);
-  return copy;
+  return copy as unknown as FilledConfig;
 }
 
 /**
@@ -192,7 +193,7 @@ export async function loadConfig(file: string | null, data: string | null, editi
  * Throws `malformed`.
  */
 export function checkConfig(value: unknown, { base, data }: { base: string; data: string }): Config {
-  const given = fillDefaults(value) as UserConfig & Pick<Config, AsWritten | 'sync' | 'cache' | 'rateLimit'>;
+  const given = fillDefaults(value);
   const hosts = fillHosts(given.hosts);
   const config: Config = {
     ...given,
@@ -201,15 +202,14 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     dataFolder: resolve(base, data),
     cacheFolder: resolve(base, data, 'cache'),
     organizations: fillOrganizations(given.organizations ?? {}, base, hosts),
-    credentials: absoluteKeys(base, (given.credentials ?? {}) as Config['credentials']),
+    credentials: absoluteKeys(base, given.credentials ?? {}),
     hosts,
-    sites: { previewDays: given.sites!.previewDays!, hosts: fillSiteHosts(given) },
+    sites: { previewDays: given.sites.previewDays, hosts: fillSiteHosts(given) },
     secretKey: given.secretKey ?? null,
-    rulesets: { functions: given.rulesets?.functions ?? [] },
-    publicLog: { key: given.publicLog?.key ?? null, witnesses: fillWitnesses(given.publicLog?.witnesses) },
-    login: (given.login ?? null) as LoginConfig | null,
+    publicLog: { key: given.publicLog.key ?? null, witnesses: fillWitnesses(given.publicLog.witnesses) },
+    login: given.login ?? null,
     mail: given.mail ?? null,
-    trustedPublishing: (given.trustedPublishing ?? []) as TrustedPublisher[],
+    trustedPublishing: given.trustedPublishing ?? [],
     sync: { ...given.sync, knownHosts: given.sync.knownHosts ? resolve(base, given.sync.knownHosts) : null },
     templates: given.templates === undefined ? null : resolve(base, given.templates),
     rateLimit: { ...given.rateLimit, organization: given.rateLimit.organization ?? 2 * given.rateLimit.key },
@@ -252,10 +252,10 @@ function assertIssuers({ login }: Config): void {
   throw malformed(`login.others names the issuer ${twice} a second time. Name each one once.`);
 }
 
-function fillSiteHosts({ sites, url }: Pick<UserConfig, 'sites' | 'url'>): Config['sites']['hosts'] {
+function fillSiteHosts({ sites, url }: Pick<FilledConfig, 'sites' | 'url'>): Config['sites']['hosts'] {
   const hostname = url === undefined ? null : new URL(url).hostname;
   return Object.fromEntries(
-    Object.entries(sites?.hosts ?? {}).map(([host, site]) => {
+    Object.entries(sites.hosts ?? {}).map(([host, site]) => {
       if (host === hostname) throw malformed(`sites.hosts.${host} is the host of the registry itself.`);
       return [host, parseSite(site)!];
     }),

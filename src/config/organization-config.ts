@@ -1,15 +1,13 @@
 import { isAbsolute, resolve } from 'node:path';
 import { hostKinds, productOf, type HostKind } from '../hosts/host.ts';
-import type { Visibility } from '../model/access.ts';
-import { usualRules, type ChangeRules, type ChangeSettings } from '../model/comparison.ts';
+import { usualRules, type ChangeRules } from '../model/comparison.ts';
 import { type RegistryError, malformed } from '../model/errors.ts';
 import { assertNoCredential } from '../model/connection.ts';
-import type { GateSettings } from '../model/gate.ts';
 import { parseOwnerPattern, type OwnerFilter } from '../model/owner.ts';
 import type { Team } from '../model/ownership.ts';
-import type { Validation } from '../model/problem.ts';
 import type { Version } from '../model/resource.ts';
 import type { SecretName } from './environment.ts';
+import type { WrittenHost, WrittenOrganization, WrittenRepository } from './written.ts';
 
 /** What an organization may have at most. `content/schemas/config.json` says what each counts. */
 export const quotaNames = ['bytes', 'resources', 'versions', 'keys', 'sites', 'drafts'] as const;
@@ -19,19 +17,11 @@ export type QuotaName = (typeof quotaNames)[number];
 /** Null: as many as it likes. */
 export type Quotas = Record<QuotaName, number | null>;
 
-/** A repository to follow. Its documents are found by their content. */
-export interface RepositoryConfig {
-  url: string;
-  branch?: string;
-  path?: string;
-  credential?: string;
-  visibility?: Visibility;
-  validation?: Validation;
-  /** Default: `branch`. */
-  versions?: 'branch' | 'tags';
-  /** Whether it is an argument of `stele serve`. No file sets this. */
-  isArgument?: true;
-}
+/** A repository to follow. Its documents are found by their content. `isArgument`: it is one of `stele serve`. */
+export type RepositoryConfig = Pick<
+  WrittenRepository,
+  'branch' | 'path' | 'credential' | 'visibility' | 'validation' | 'versions'
+> & { url: string; isArgument?: true };
 
 /** All repositories of an owner on a git host to follow, as far as the filter goes. */
 export interface OwnerConfig extends Omit<RepositoryConfig, 'url'>, OwnerFilter {
@@ -45,42 +35,16 @@ export interface OwnerConfig extends Omit<RepositoryConfig, 'url'>, OwnerFilter 
   isDeep: boolean;
 }
 
-export interface OrganizationConfig {
-  name?: string;
-  /** Absolute path of an SVG or PNG file for its pages. */
-  logo?: string;
-  /** Colors of links and buttons on its pages, as `#rrggbb`. */
-  accent?: { light: string; dark: string };
-  /** In place of those of the registry. */
-  embedOrigins?: string[];
-  /** Hosts whose images its pages show: `cdn.acme.com`. */
-  images?: string[];
-  /** How to reach the teams that own its resources, by name. */
-  teams?: Record<string, Team>;
-  /** Whose signatures of commits are recorded: a public key of ssh, or an armored one of OpenPGP, each with a name. */
-  signers?: { name: string; key: string }[];
-  /** How changes between two versions are judged. */
-  changes?: ChangeSettings;
+/** `logo`: an absolute path. */
+export interface OrganizationConfig extends Omit<WrittenOrganization, 'repositories' | 'defaults'> {
   repositories: RepositoryConfig[];
   owners: OwnerConfig[];
-  /** In place of those for all. */
-  quotas?: Partial<Quotas>;
-  defaults: { visibility?: Visibility; ruleset?: string; validation?: Validation } & GateSettings;
+  defaults: NonNullable<WrittenOrganization['defaults']>;
 }
-
-/** Of `url` and the kinds of hosts, a repository has one: `{ github: 'acme/*' }`. */
-type UserRepository = Partial<RepositoryConfig> & { [kind in HostKind]?: string } & { host?: string } & {
-  -readonly [key in keyof OwnerFilter]: OwnerFilter[key];
-};
-
-/** An organization as it is written. */
-export type UserOrganization = Partial<Omit<OrganizationConfig, 'repositories' | 'owners'>> & {
-  repositories?: UserRepository[];
-};
 
 /** Sorts the repositories of each organization, and makes paths absolute. Throws `malformed`. */
 export function fillOrganizations(
-  given: Record<string, UserOrganization>,
+  given: Record<string, WrittenOrganization>,
   base: string,
   hosts: Record<string, HostConfig>,
 ): Record<string, OrganizationConfig> {
@@ -100,7 +64,7 @@ export function fillOrganizations(
 }
 
 function sortRepository(
-  given: UserRepository,
+  given: WrittenRepository,
   key: string,
   base: string,
   hosts: Record<string, HostConfig>,
@@ -184,16 +148,13 @@ export interface HostConfig {
   webhookSecret: SecretName | null;
 }
 
-/** A host as it is written. */
-export type UserHost = { [key in keyof HostConfig]?: NonNullable<HostConfig[key]> };
-
 /** Fills in a host for every kind, and the defaults of each. */
-export function fillHosts(given: { [name in string]?: UserHost } = {}): Record<string, HostConfig> {
+export function fillHosts(given: Partial<Record<string, WrittenHost>> = {}): Record<string, HostConfig> {
   const names = [...new Set([...hostKinds, ...Object.keys(given)])];
   return Object.fromEntries(names.map((name) => [name, fillHost(name, given[name])]));
 }
 
-function fillHost(name: string, given: UserHost | undefined): HostConfig {
+function fillHost(name: string, given: WrittenHost | undefined): HostConfig {
   const namedKind = hostKinds.find((kind) => kind === name) ?? null;
   const { kind = namedKind, url, apiUrl, webhookSecret } = given ?? {};
   if (kind === null) throw hostFault(name, `needs a kind: ${hostKinds.join(', ')}`);

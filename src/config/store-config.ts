@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { malformed } from '../model/errors.ts';
 import type { SecretName } from './environment.ts';
+import type { WrittenConfig } from './written.ts';
 
 interface BucketConfig {
   /** The service: one that `content/schemas/config.json` names, and that `open.ts` opens. */
@@ -19,16 +20,9 @@ interface BucketConfig {
 /** Where the registry is stored. */
 export type StoreConfig = { kind: 'fs'; path: string } | BucketConfig;
 
-/** A store as it is written. */
-export type UserStore =
-  | { kind: 'fs'; path: string }
-  | (Pick<BucketConfig, 'kind' | 'bucket'> & {
-      [key in 'prefix' | 'endpoint' | 'region' | 'pathStyle']?: NonNullable<BucketConfig[key]>;
-    } & Partial<NonNullable<BucketConfig['credentials']>>);
-
 /** Fills in the defaults; without a store, the data folder. Throws `malformed`. */
 export function fillStore(
-  { store, secretKey }: { store?: UserStore; secretKey?: SecretName },
+  { store, secretKey }: Pick<WrittenConfig, 'store' | 'secretKey'>,
   { base, data }: { base: string; data: string },
 ): StoreConfig {
   if (store === undefined || 'path' in store) return { kind: 'fs', path: resolve(base, store?.path ?? data) };

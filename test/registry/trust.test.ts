@@ -42,6 +42,7 @@ const gitlab = {
   job_id: '234',
 };
 const publisher: TrustedPublisher = {
+  forks: false,
   issuer: github.iss,
   organization: 'acme',
   repository: 'acme/payments',
