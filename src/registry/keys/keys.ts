@@ -147,14 +147,21 @@ export async function authenticateKey(
 ): Promise<KeyPrincipal | null> {
   const parsed = parseKey(text);
   if (parsed === null || parsed.checksum !== checksumOf(`stele_${parsed.id}_${parsed.secret}`)) return null;
-  const reads: Reads = new Map();
-  // A damaged key counts as unknown.
-  const found = await registry.answers.noting(reads, () => registry.refs.read<Key>(keyRef(parsed.id)));
-  const key = found?.value ?? null;
   const given = Buffer.from(digestOf(text));
   // Compare also if the key is unknown, so that both cases take the same time.
-  const matches = timingSafeEqual(given, Buffer.from(key?.hash ?? digestOf('')));
-  if (key === null || !matches || !isUsable(key, registry.expiryTime) || key.use !== use) return null;
+  const isGood = (key: Key | undefined): key is Key =>
+    timingSafeEqual(given, Buffer.from(key?.hash ?? digestOf(''))) &&
+    key !== undefined &&
+    isUsable(key, registry.expiryTime) &&
+    key.use === use;
+  const reads: Reads = new Map();
+  const key = await registry.answers.noting(reads, async () => {
+    const known = (await registry.refs.read<Key>(keyRef(parsed.id)))?.value;
+    if (isGood(known)) return known;
+    // Another node may just have made it. A damaged key counts as unknown.
+    return (await registry.refs.readFresh<Key>(keyRef(parsed.id)).catch(insteadOf('corrupt', null)))?.value;
+  });
+  if (!isGood(key)) return null;
   if (key.org === null) return ownerOf(registry, key);
   const { id, org, resources, job } = key;
   const principal = { kind: 'key', id, org, scopes: key.scopes, resources, ...(job && { job }) } as const;
@@ -209,13 +216,8 @@ export async function revokeKey(
 
 /** CRC-32 in base 62, 6 characters: detects typing errors, and lets secret scanners recognize keys. */
 function checksumOf(text: string): string {
-  let rest = crc32(text);
-  let checksum = '';
-  for (let i = 0; i < 6; i++) {
-    checksum = alphabet[rest % 62]! + checksum;
-    rest = Math.floor(rest / 62);
-  }
-  return checksum;
+  const sum = crc32(text);
+  return Array.from({ length: 6 }, (_, at) => alphabet[Math.floor(sum / 62 ** (5 - at)) % 62]).join('');
 }
 
 /** Evenly distributed characters: bytes from 248 (4 × 62) on are skipped. */
@@ -236,9 +238,7 @@ interface KeyUse {
   at: string;
 }
 
-function keyUseRef(id: string): string {
-  return `key-uses/${id}`;
-}
+const keyUseRef = (id: string): string => `key-uses/${id}`;
 
 /** When the key was last used, to within an hour; null if never. */
 export async function readKeyUse(registry: Registry, id: string): Promise<string | null> {

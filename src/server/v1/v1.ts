@@ -194,7 +194,7 @@ function askerOf(request: Request, response: Response, url: string, { isPersonal
     address: request.ip ?? null,
     secret: session?.token ?? request.headers.authorization ?? '',
     subject: `${request.method} ${request.originalUrl}`,
-    ifMatch: request.headers['if-match'],
+    ifMatch: request.headers['if-match'] ?? (request.headers['if-none-match'] === '*' ? '"0"' : undefined),
     accept: request.headers.accept,
     closed: () => untilClosed(response),
   };

@@ -70,6 +70,19 @@ test('a record is sent once, and a lost update is refused', async () => {
   expect((await api.call('GET', '/v1/apis/pay')).status).toBe(200);
 });
 
+test('of two who write a new page at once, one is told', async () => {
+  await using api = await openApi();
+  await api.call('POST', '/v1/sites', { body: { slug: 'guide', title: 'Guide' } });
+  const write = (method: string, path: string) =>
+    api.call(method, `/v1/sites/guide/${path}`, {
+      body: { title: 'A', markdown: 'B' },
+      headers: { 'if-none-match': '*' },
+    });
+  const both = await Promise.all([write('PUT', 'pages/new'), write('PUT', 'pages/new')]);
+  expect(both.map(({ status }) => status).sort()).toEqual([200, 412]);
+  expect((await write('PUT', 'files/new.md')).status).toBe(412);
+});
+
 test('a change that changes nothing makes no generation', async () => {
   await using api = await openApi();
   const made = await api.call('POST', '/v1/apis', { body: { name: 'Pay', slug: 'pay' } });

@@ -39,3 +39,12 @@ test('a change finds what another node just made, changed or deleted', async () 
   expect((await two.call('POST', '/v1/apis/pay/undelete')).status).toBe(200);
   expect((await one.call('PATCH', '/v1/apis/pay', { body: { name: 'Paid' } })).status).toBe(200);
 });
+
+test('a key that another node just made is accepted, with its own secret alone', async () => {
+  await using nodes = await openNodes();
+  const { one, two } = nodes;
+  const made = await one.call('POST', '/v1/keys', { body: { name: 'job', scopes: ['publish'] } });
+  const key = String(made.json['secret']);
+  expect((await two.call('GET', '/v1/me', { key })).status).toBe(200);
+  expect((await two.call('GET', '/v1/me', { key: key.replace(/.$/, 'x') })).status).toBe(401);
+});
