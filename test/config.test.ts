@@ -24,6 +24,14 @@ test('key files are relative to the configuration', () => {
   });
 });
 
+test('a folder is known by its absolute path, however it is written', () => {
+  const urls = ['apis', '/srv/apis/', 'file:///srv/apis', 'FILE:///srv/my%20apis', 'https://git.test/apis'];
+  const repositories = urls.map((url) => ({ url }));
+  const { organizations } = checkConfig({ organizations: { acme: { repositories } } }, { base: '/srv', data: '/data' });
+  const known = ['/srv/apis', '/srv/apis', '/srv/apis', '/srv/my apis', 'https://git.test/apis'];
+  expect(organizations['acme']!.repositories.map(({ url }) => url)).toEqual(known);
+});
+
 test('a value of the wrong form is told with an example, not with a regular expression', () => {
   const fault = (config: unknown) => {
     try {

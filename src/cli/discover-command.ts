@@ -1,8 +1,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { Command } from 'commander';
 import type { Config } from '../config.ts';
-import { isLocalUrl, organizationIn } from '../config/organization-config.ts';
+import { isLocalUrl, organizationIn, plainUrl } from '../config/organization-config.ts';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import { conflict, refused } from '../model/errors.ts';
 import { formatProblem } from '../model/problem.ts';
@@ -29,11 +29,10 @@ export function discoverCommand(): Command {
     .option('--path <folder>', 'look only into this folder of the repository')
     .option('--write', 'write a stele.yaml that lists the documents')
     .action(async (given: string, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<
-        CommonOptions & { org: string; branch?: string; path?: string; write?: boolean }
-      >();
+      type Options = CommonOptions & { org: string; branch?: string; path?: string; write?: boolean };
+      const options = command.optsWithGlobals<Options>();
       const { org, branch = null } = options;
-      const url = isLocalUrl(given) ? resolve(given) : given;
+      const url = plainUrl(given);
       const discover = plainFolder(options.path ?? '');
       const wanted = { org, url, branch, discover };
       // With the repository in it, so that its host is allowed.
@@ -89,15 +88,13 @@ function printDiscovered({ plan }: Discovered): void {
  * Returns its path.
  */
 function write({ plan }: Discovered, url: string, folder: string): string {
-  if (plan.documents.length === 0)
-    throw refused('No documents were found, so there is nothing to write into a stele.yaml.');
+  if (plan.documents.length === 0) throw refused('No documents were found, so a stele.yaml would list none.');
   const isWorkTree = isLocalUrl(url) && existsSync(join(url, '.git')) && gitDirectory(url) !== null;
   const path = isWorkTree ? join(url, folder, 'stele.yaml') : 'stele.yaml';
   try {
     writeFileSync(path, formatSettings(plan.documents, folder), { flag: 'wx' });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'EEXIST') throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     throw conflict(`${path} exists already. Remove it first, or edit it.`, { cause: error });
   }
   return path;

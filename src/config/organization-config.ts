@@ -1,4 +1,5 @@
-import { isAbsolute, resolve } from 'node:path';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { hostKinds, productOf, type HostKind } from '../hosts/host.ts';
 import { usualRules, type ChangeRules } from '../model/comparison.ts';
 import { type RegistryError, malformed } from '../model/errors.ts';
@@ -55,10 +56,8 @@ export function fillOrganizations(
       sortRepository(repository, `organizations.${name}.repositories.${index}`, base, hosts),
     );
     const owners = sorted.flatMap((each) => ('pattern' in each ? [each] : []));
-    return [
-      name,
-      { ...rest, ...look, repositories: sorted.flatMap((each) => ('url' in each ? [each] : [])), owners, defaults },
-    ] as const;
+    const followed = sorted.flatMap((each) => ('url' in each ? [each] : []));
+    return [name, { ...rest, ...look, repositories: followed, owners, defaults }] as const;
   });
   return Object.fromEntries(organizations);
 }
@@ -77,7 +76,7 @@ function sortRepository(
     const filter = Object.entries({ host, only, except, archived, forks }).find(([, value]) => value !== undefined);
     if (filter !== undefined) throw fault(`has url and ${filter[0]}, which is only for all repositories of an owner`);
     assertNoCredential(url, key);
-    return { ...rest, url: isLocalUrl(url) && !isAbsolute(url) ? resolve(base, url) : url };
+    return { ...rest, url: plainUrl(url, base) };
   }
   const kind = kinds[0]!;
   const name = host ?? kind;
@@ -132,6 +131,12 @@ export function changeRulesIn(
   const own = { grace: Number.parseInt(deprecation.grace), at, sunset: isPassed ? since : sunset };
   const removal = { ...own, ...(first !== null && { since: first }) };
   return { ...usualRules, ...rules, removal };
+}
+
+/** The URL by which a repository is known: of a folder, or a file URL of one, its absolute path. */
+export function plainUrl(url: string, base: string = process.cwd()): string {
+  const path = /^file:\/\/\/(?!.*%(?:2f|00))/i.test(url) ? fileURLToPath(url) : url;
+  return isLocalUrl(path) ? resolve(base, path) : url;
 }
 
 /** Reports whether a repository's URL is a local folder. */

@@ -1,8 +1,7 @@
-import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import type { Config } from '../../config.ts';
 import { readEnvironment } from '../../config/environment.ts';
-import { isLocalUrl } from '../../config/organization-config.ts';
+import { plainUrl } from '../../config/organization-config.ts';
 import { malformed } from '../../model/errors.ts';
 import { assertNoCredential } from '../../model/connection.ts';
 import { configFile, readConfig, withRepositories, type CommonOptions } from '../command-context.ts';
@@ -75,7 +74,7 @@ function addRepositories(config: Config, repositories: readonly string[], option
   for (const url of repositories) assertNoCredential(url);
   if (repositories.length === 0) return config;
   const added = repositories.map((url) => ({
-    url: isLocalUrl(url) ? resolve(url) : url,
+    url: plainUrl(url),
     isArgument: true as const,
     visibility: options.private ? ('private' as const) : ('public' as const),
     validation: options.strict ? ('strict' as const) : ('lenient' as const),
