@@ -3,7 +3,7 @@ import { malformed, unavailable } from '../model/errors.ts';
 import type { Precompressed } from '../site/build/build-items.ts';
 import type { Built } from '../site/build/build.ts';
 import { edgeHosts, type EdgeHost, plainHostLimits } from '../site/build/rules-edge.ts';
-import { withRegistry, type CommonOptions } from './command-context.ts';
+import { withStore, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson, withProgressUnless } from './output.ts';
 
 interface BuildCommandOptions {
@@ -42,7 +42,7 @@ export function buildCommand(): Command {
         fresh = false,
         json = false,
       } = command.optsWithGlobals<CommonOptions & BuildCommandOptions>();
-      const built = await withRegistry(command, async (registry) => {
+      const built = await withStore(command, async (registry) => {
         const url = publicUrl(registry.config.url, base, json);
         const { buildSite } = await import('../site/build/build.ts');
         return untilStopped((signal) =>

@@ -153,6 +153,7 @@ test.each([
   'fsck',
   'gc',
   'backup copy',
+  'build --out copy',
 ])('where there is no store, %s says so and makes none', async (args) => {
   const ended = await run(...args.split(' '), '--data', 'mistyped');
   const stderr = `${join(folder, 'mistyped')} holds no store. Check --data.\n`;
