@@ -15,7 +15,7 @@ import { treeName } from '../store/tree/batch.ts';
 import { checkTree } from '../store/tree/check-tree.ts';
 import { faultOfRecord } from '../store/record-fault.ts';
 import { digestsOfVersion, neededComparison, standingOf } from './maintenance/references.ts';
-import { hasPublicLog, logKeys } from './transparency/log-key.ts';
+import { hasKey, hasPublicLog, logKeys } from './transparency/log-key.ts';
 import { createWitnesses, headsIn, type Witnesses } from './maintenance/witnesses.ts';
 import type { Registry } from './registry.ts';
 
@@ -238,7 +238,7 @@ async function checkPublicLog({ registry, checked, progress }: Check, witnesses:
 function faultOfKey(registry: Registry, announced: string | null): string | null {
   try {
     const keys = logKeys(registry, false).map(formatVerifierKey);
-    if (announced === null || keys.includes(announced)) return null;
+    if (announced === null || hasKey(keys, announced)) return null;
     return `The public log announces the key ${announced}, and this is ${keys[0]}. Put the right one back.`;
   } catch (error) {
     if (isRegistryError(error, 'corrupt')) return (error.cause as Error).message;

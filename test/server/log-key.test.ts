@@ -6,6 +6,7 @@ import { fsck } from '../../src/registry/fsck.ts';
 import { publicLogOf } from '../../src/registry/transparency/public-log.ts';
 import { createApp } from '../../src/server/app.ts';
 import { listen } from '../../src/server/listen.ts';
+import { formatVerifierKey } from '../../src/model/transparency/note.ts';
 import { createOwnKey } from '../../src/store/own-key.ts';
 import { copyStore } from '../../src/store/copy-store.ts';
 import { createMemoryBucket } from '../memory-store.ts';
@@ -88,4 +89,17 @@ test('.log-key: put back', async () => {
   const log = (await publicLogOf(openHere(copy)))!;
   expect((await log.checkpoint()).size).toBe(3);
   expect((await fsck(openHere(copy))).damages).toEqual([]);
+});
+
+test('.log-key: of a registry whose address changed, it goes on, and announces its name', async () => {
+  const moved = { ...openHere(copy) };
+  const registry = { ...moved, config: { ...moved.config, url: 'https://moved.test/contracts' } };
+  const log = (await publicLogOf(registry))!;
+  expect((await log.checkpoint()).origin).toBe('moved.test/contracts/log');
+  await log.update();
+  const text = formatVerifierKey(log.signer());
+  expect(text).toContain('moved.test/contracts/log+');
+  expect(text).toBe((JSON.parse(Buffer.from((await log.proveKey())!.extra!).toString()) as { key: string }).key);
+  expect((await fsck(registry)).damages).toEqual([]);
+  expect((await log.checkpoint()).size).toBe(4);
 });

@@ -119,9 +119,8 @@ function checkKeys({ credentials }: Config): DoctorCheck[] {
       else return [];
       return [ok(`key ${name}`, 'can be used')];
     } catch (error) {
-      const { stderr } = error as { stderr?: Buffer };
-      const said = stderr?.toString().trim().split('\n').at(-1)?.trim().replace(/\.$/, '');
-      return [problem(`key ${name}`, said || reasonOf(error), advice)];
+      const said = String((error as { stderr?: Buffer }).stderr ?? '').split(/\r?\n/);
+      return [problem(`key ${name}`, reasonOf(said.findLast((line) => line !== '') ?? error), advice)];
     }
   });
 }

@@ -19,6 +19,7 @@ import type { LoggedChange } from '../../store/log/history.ts';
 import type { Cursor } from '../../store/tree/batch.ts';
 import { listOrganizations } from '../maintenance/organizations.ts';
 import type { Registry } from '../registry.ts';
+import { hasKey } from './log-key.ts';
 
 /** What the public log says by now. */
 interface LogView extends Told {
@@ -191,12 +192,9 @@ async function orSkip<T>(registry: Registry, org: string, work: () => Promise<T>
   return work().catch(skip);
 }
 
-/**
- * Whether the key that the log announces is one from before. One that this process does not know is that of nodes which
- * have the next key already.
- */
-function isReplaced(announced: string | null, [present, ...before]: readonly string[]): boolean {
-  return announced !== present && (announced === null || before.includes(announced));
+/** Whether the key that the log announces is one from before. One that is not known here is the next, of other nodes. */
+function isReplaced(announced: string | null, keys: readonly string[]): boolean {
+  return announced !== keys[0] && (announced === null || hasKey(keys, announced));
 }
 
 /** Begins the log with its key. Resolves to false if another process did. */

@@ -1,6 +1,6 @@
 import { readSecret } from '../../config/environment.ts';
 import { malformed } from '../../model/errors.ts';
-import { signingKey, type SigningKey } from '../../model/transparency/note.ts';
+import { parseVerifierKey, signingKey, type SigningKey } from '../../model/transparency/note.ts';
 import { corrupt } from '../../store/records.ts';
 import { deriveKey } from '../seal.ts';
 import type { Registry } from '../registry.ts';
@@ -27,14 +27,11 @@ export function hasPublicLog(registry: Pick<Registry, 'config' | 'logKey'>): boo
 export function logKeys(registry: Pick<Registry, 'config' | 'logKey'>, isNew: boolean): [SigningKey, ...SigningKey[]] {
   const origin = logOrigin(registry)!;
   const { key } = registry.config.publicLog;
-  const own = () => (isNew ? registry.logKey!.make() : registry.logKey!.read());
-  const text = key === null ? own() : readSecret(key);
+  const text = key !== null ? readSecret(key) : isNew ? registry.logKey!.make() : registry.logKey!.read();
   const restore = 'Restore the file `.log-key` of the data folder.';
   if (text === null) throw corrupt(`The key of the public log is lost. ${restore}`);
-  const [first, ...before] = text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
+  const lines = text.split('\n').map((line) => line.trim());
+  const [first, ...before] = lines.filter((line) => line !== '');
   const keyFrom = (secret = ''): SigningKey => {
     const fault = `must have at least ${shortest} characters in each line.`;
     if (secret.length < shortest && key === null) throw corrupt(`The key of the public log ${fault} ${restore}`);
@@ -42,4 +39,10 @@ export function logKeys(registry: Pick<Registry, 'config' | 'logKey'>, isNew: bo
     return signingKey(origin, deriveKey(secret, '', 'stele public log'));
   };
   return [keyFrom(first), ...before.map(keyFrom)];
+}
+
+/** Whether a log announces one of these keys, as verifier keys. By another name it is the same: the registry has moved. */
+export function hasKey(keys: readonly string[], announced: string): boolean {
+  const [known, ...own] = [announced, ...keys].map((text) => parseVerifierKey(text)?.key);
+  return own.some((key) => known !== undefined && Buffer.compare(key!, known) === 0);
 }

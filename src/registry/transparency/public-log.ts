@@ -24,7 +24,7 @@ import { bundleOf, provenanceStatement, signStatement, type Envelope } from '../
 import { corrupt } from '../../store/records.ts';
 import { openTreeLog, type TreeLog } from '../../store/tree/tree-log.ts';
 import { appendLeaves, createLogView } from './append-leaves.ts';
-import { hasPublicLog, logKeys } from './log-key.ts';
+import { hasKey, hasPublicLog, logKeys } from './log-key.ts';
 import { encodeJson } from '../../model/json.ts';
 import { readConfig, readManifest, type GrantedVersion } from '../read.ts';
 import { openRounds } from '../../scheduling/waiting.ts';
@@ -178,7 +178,7 @@ async function open(registry: Registry, damages: Map<string, string>) {
   /** The key that signs its checkpoints. Throws `corrupt` if the log announces one that this process does not have. */
   function signer(): SigningKey {
     const announced = tree.key();
-    if (announced !== null && !vkeys.includes(announced))
+    if (announced !== null && !hasKey(vkeys, announced))
       throw corrupt(`The public log has the key ${announced}, and this server has ${key}. Restore \`.log-key\`, or \`publicLog.key\`.`); // prettier-ignore
     return keys[0];
   }
