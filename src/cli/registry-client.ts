@@ -1,6 +1,6 @@
 import { isRegistryError, type ErrorCode, RegistryError, unreachable, malformed } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -265,9 +265,9 @@ function readSaved(): Record<string, SavedKey> {
 }
 
 function readPrivate(file: string): string | null {
-  const found = statSync(file, { throwIfNoEntry: false });
-  if (found === undefined) return null;
-  if (process.platform !== 'win32' && (found.mode & 0o077) !== 0)
+  // A home that cannot be entered, as of another user in a container, has no keys.
+  if (!existsSync(file)) return null;
+  if (process.platform !== 'win32' && (statSync(file).mode & 0o077) !== 0)
     throw malformed(`Others can read ${file}, which holds keys. Run: chmod 600 ${file}`);
   return readFileSync(file, 'utf8');
 }
@@ -276,8 +276,7 @@ function readPrivate(file: string): string | null {
 function passwordOf({ protocol, hostname }: URL): string | undefined {
   if (protocol !== 'https:' && !/^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(hostname)) return undefined;
   const file = netrcFile();
-  const found = statSync(file, { throwIfNoEntry: false });
-  if (!found?.isFile()) return undefined;
+  if (!existsSync(file) || !statSync(file).isFile()) return undefined;
   const words = readFileSync(file, 'utf8')
     .replace(/^\s*#.*$/gm, '')
     .split(/\s+/);

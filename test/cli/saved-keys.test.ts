@@ -1,8 +1,9 @@
 // Which key goes to which registry: from the environment, from `stele login`, or from a `.netrc`.
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { readLogState } from '../../src/cli/log/check-log.ts';
 import { keyFor } from '../../src/cli/registry-client.ts';
 import { formatKey } from '../../src/model/key.ts';
 
@@ -30,6 +31,16 @@ test('a password of a .netrc goes to its own host alone, and never without TLS',
   expect(keyFor('https://three.example/contracts')).toBe(second);
   expect(keyFor('https://two.example')).toBeUndefined();
   expect(keyFor('http://one.example')).toBeUndefined();
+});
+
+test('a home that cannot be entered has no keys, and has seen no log', async () => {
+  // Root may enter every folder, but not a loop of links.
+  await symlink(join(home, 'loop'), join(home, 'loop'));
+  vi.stubEnv('XDG_CONFIG_HOME', join(home, 'loop'));
+  vi.stubEnv('XDG_CACHE_HOME', join(home, 'loop'));
+  vi.stubEnv('NETRC', join(home, 'loop', 'netrc'));
+  expect(keyFor('https://one.example')).toBeUndefined();
+  expect(readLogState('https://one.example')).toBeNull();
 });
 
 test('a file of saved keys that others can read is refused, and so is one that holds none', async () => {

@@ -1,5 +1,5 @@
 import { mapAtOnce } from '../../scheduling/waiting.ts';
-import { ignoring, isRegistryError, malformed, refused, type RegistryError, unreachable } from '../../model/errors.ts';
+import { isRegistryError, malformed, refused, type RegistryError, unreachable } from '../../model/errors.ts';
 import {
   formatProof,
   parseCheckpoint,
@@ -26,7 +26,7 @@ import {
   type ReadNode,
   type TileName,
 } from '../../model/transparency/tree.ts';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { userCacheFolder } from '../../config/environment.ts';
 import { digestOf, hexOf } from '../../model/digest.ts';
@@ -263,13 +263,8 @@ function logStateFile(registry: string): string {
 /** What was seen of a registry's log; null: nothing. Throws `malformed` for a file that is damaged. */
 export function readLogState(registry: string): LogState | null {
   const file = logStateFile(registry);
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    return ignoring('ENOENT', 'ENOTDIR')(error);
-  }
-  const state = parseJson(text);
+  if (!existsSync(file)) return null;
+  const state = parseJson(readFileSync(file, 'utf8'));
   if (isObject(state) && typeof state['key'] === 'string' && typeof state['checkpoint'] === 'string')
     return state as unknown as LogState;
   throw malformed(
