@@ -98,7 +98,7 @@ function entriesOf({ url, links, docs }: SitemapPlace, resources: readonly Resou
     note(links.whole(links.path(formatAddress({ kind: 'type', org, type }))), changedAt);
     if (resource.latest !== null) note(links.url(resource), changedAt);
   }
-  for (const { name } of docs) note(links.whole(links.path(docPath(name))), null);
+  for (const { name } of docs()) note(links.whole(links.path(docPath(name))), null);
   return [...changes].map(([target, changedAt]) => ({ url: target, changedAt }));
 }
 
@@ -296,7 +296,7 @@ function llmsText({ url, links, docs }: Pick<Site, 'url' | 'links' | 'docs'>, re
     lines.push(`- [${oneLine(resource.name)}](${page}): ${nameOf(resource)}${about === '' ? '' : `, ${about}`}`);
     sections.set(heading, lines);
   }
-  const about = docs.map(
+  const about = docs().map(
     ({ name, title, description }) => `- [${title}](${links.whole(links.path(docMarkdownPath(name)))}): ${description}`,
   );
   if (about.length > 0) sections.set('Documentation of Stele', about);

@@ -94,7 +94,7 @@ export interface Site {
   links: Links;
   assets: Assets;
   /** Stele's own documentation, in order. */
-  docs: readonly DocPage[];
+  docs(): readonly DocPage[];
   /** Path of an organization's logo. Null: it has none. */
   logo(org: string): string | null;
   /** Whether people can sign in. Pages then link to `/account`. */
@@ -143,6 +143,7 @@ export function createSite(registry: Registry, url: string, { hasLogin = false, 
   const assets = createAssets(registry.config.templates, branding.assets);
   const templates = openTemplates(registry.config.templates);
   const base = url.replace(/\/$/, '');
+  let docs: readonly DocPage[] | null = null;
   function brandOf(org: string | null | undefined): { style: string | null; logo: string | null } {
     const { style = null, logo = null } = (org ? branding.brands.get(org) : null) ?? {};
     return { style, logo: logo && links.path(assets.path(logo)) };
@@ -153,7 +154,7 @@ export function createSite(registry: Registry, url: string, { hasLogin = false, 
     url: base,
     links,
     assets,
-    docs: readDocs(),
+    docs: () => (docs ??= readDocs()),
     logo: (org) => brandOf(org).logo,
     hasLogin,
     isStatic,

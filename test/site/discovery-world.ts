@@ -6,7 +6,7 @@ import { createLinks } from '../../src/site/links.ts';
 export const place: Place = {
   url: 'https://contracts.example',
   links: createLinks('https://contracts.example'),
-  docs: [],
+  docs: () => [],
   config: { organizations: {} },
   hasManagement: true,
 };

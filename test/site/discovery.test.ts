@@ -120,7 +120,7 @@ test('catalogues have teams, systems and links', () => {
 
 test('under a path of its own, every link keeps it', () => {
   const url = 'https://example.com/contracts';
-  const below = { url, links: createLinks(url), docs: [], config: { organizations: {} }, hasManagement: false };
+  const below = { url, links: createLinks(url), docs: () => [], config: { organizations: {} }, hasManagement: false };
   for (const path of paths) {
     const { text } = discoveryDocument(below, some, path)!;
     for (const [link] of text.matchAll(/https:\/\/example\.com[^\s"<)]*/g))

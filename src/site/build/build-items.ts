@@ -202,7 +202,7 @@ export function shardItem(path: string): Item {
 
 /** The documentation, for people and in Markdown, and its search index. */
 export function docItems({ docs }: Pick<Site, 'docs'>): Item[] {
-  const pages = docs.flatMap(({ name }): Item[] => {
+  const pages = docs().flatMap(({ name }): Item[] => {
     const ask = docMarkdownPath(name);
     const page = { ...pageItem(docPath(name), 'plain-page'), file: ask.slice(1).replace(/md$/, 'html') };
     return [page, coded(ask, 'doc-markdown')];

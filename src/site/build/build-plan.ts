@@ -110,7 +110,7 @@ export async function planBuild(
   const titles = listed.map(({ org }) => [organizationTitle(site, org), teamsOf(site.registry.config, org)]);
   const front = [...frontItems(), ...discovery.map(discoveryItem)];
   units.push({ name: 'front', inputs: inputs(listed, titles, namesOf(sites)), items: front });
-  units.push({ name: 'docs', inputs: inputs(site.docs), items: docItems(site) });
+  units.push({ name: 'docs', inputs: inputs(site.docs()), items: docItems(site) });
   if (checkpoint !== null)
     units.push({ name: 'log', inputs: inputs(formatNote(checkpoint.note)), items: logItems(checkpoint) });
   units.push({ name: 'still', inputs: inputs(), items: stillItems(site, problems) });

@@ -23,7 +23,7 @@ export function createDocs(site: Site) {
 
   // Each page shows the list of all pages and their headings.
   function all(): Map<string, Rendered> {
-    rendered ??= new Map(site.docs.map((page) => [page.name, { page, ...renderDoc(page.markdown, toPage) }]));
+    rendered ??= new Map(site.docs().map((page) => [page.name, { page, ...renderDoc(page.markdown, toPage) }]));
     return rendered;
   }
 

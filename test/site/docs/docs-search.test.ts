@@ -9,7 +9,7 @@ import { docsWords } from './words.ts';
 let docs: Docs;
 let server: ConsoleServer;
 beforeAll(async () => {
-  const site = { docs: readDocs(), links: { path: (path: string) => path } } as unknown as Site;
+  const site = { docs: () => readDocs(), links: { path: (path: string) => path } } as unknown as Site;
   docs = createDocs(site);
   server = await openConsole();
 });
