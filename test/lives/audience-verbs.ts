@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { commit, sync } from './git-verbs.ts';
 import { evolve, firstDoc, send, type Life, type Repo, type Verbs } from './life.ts';
 import { publicPart, textOf, type Doc, type Overlay } from './model.ts';
@@ -36,6 +37,9 @@ export function commitFaces(life: Life, repo: Repo, doc: Doc, overlay: Overlay):
     'public.overlay.json': textOfOverlay(overlay),
     'docs/index.md': life.book.text,
   };
+  // What was rejected is looked at again when one of its files is another, also where the same is left of them.
+  const isOther = !isDeepStrictEqual([doc, overlay], [repo.files.get('faces'), life.overlay]);
+  if (isOther && repo.seen.get('faces-public')?.outcome === 'rejected') repo.seen.delete('faces-public');
   life.overlay = overlay;
   commit(life, repo, files, texts);
 }

@@ -108,6 +108,7 @@ function plainAnswer({ status, headers, text }: Answer): string {
 export async function checkLife(life: Life): Promise<string[]> {
   const { world } = life;
   const found: string[] = [];
+  world.pass(1000);
   for (const [at, node] of world.nodes.entries()) found.push(...(await checkNode(life, node, `node ${at}`)));
   for (const resource of life.resources.values())
     if (resource.deletedAt === null) {

@@ -162,6 +162,7 @@ function publishes(life: Life, draw: Draw, says: string): Plan {
     expected: { faults: [], lines: [] },
     async ask() {
       const logged = world.documents.length;
+      world.age();
       const saved = await savedChecks(life);
       const seen = (await generations(life))[0]?.sequence ?? 0;
       const sync = () => world.call('POST', `/v1/repositories/${gated.id}/sync?wait=30`, { key: life.admin, body: {} });

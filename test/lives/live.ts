@@ -127,7 +127,8 @@ export async function live(seed: number, steps: readonly number[], only = ''): P
     life.step = step;
     life.world.turn = draw.number(2);
     const plan = verbs[name]!.plan(life, draw);
-    life.world.pass(1000);
+    // What the other process did a moment ago a read need not know, but a change over /v1 does.
+    life.world[verbs[name]!.asks === undefined ? 'pass' : 'passUnseen'](1000);
     if (plan === null) continue;
     lived.taken.push(step);
     lived.said.push(`${step} ${name}: ${plan.says}`);

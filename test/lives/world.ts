@@ -82,6 +82,10 @@ export interface LifeWorld extends AsyncDisposable {
   config: UserConfig;
   now(): number;
   pass(milliseconds: number): void;
+  /** Lets time pass, and processes answer from what they read before. */
+  passUnseen(milliseconds: number): void;
+  /** The other way round: what processes read before is too old for them. */
+  age(): void;
   /** Opens a process on a bucket, and syncs what it follows as a start does. */
   open(bucket?: Bucket): Promise<Node>;
   /** Ends this process, which may be dying, and starts another in its place. */
@@ -242,6 +246,7 @@ export async function openLifeWorld(seed: number, given: UserConfig): Promise<Li
   const randomBytes = (length: number) =>
     new Uint8Array(createHash('sha512').update(`${seed} ${counter++}`).digest()).slice(0, length);
   const { now, monotonic } = base.registry;
+  let readTime = 0;
   const errors: string[] = [];
   const documents: LifeWorld['documents'] = [];
   const log: Registry['log'] = (level, event, fields = {}) => {
@@ -251,7 +256,8 @@ export async function openLifeWorld(seed: number, given: UserConfig): Promise<Li
 
   function openRegistry(bucket: Bucket): Registry {
     const checked: Config = checkConfig(world.config, { base: '/nowhere', data: '/nowhere/data' });
-    const refs = createRefs(bucket, { now, monotonic, uniqueId: () => newId({ now, randomBytes }) });
+    const uniqueId = () => newId({ now, randomBytes });
+    const refs = createRefs(bucket, { now, monotonic: () => readTime, uniqueId });
     return {
       config: checked,
       bucket,
@@ -296,7 +302,12 @@ export async function openLifeWorld(seed: number, given: UserConfig): Promise<Li
       setSilent: (isSilent) => void (isSilent ? witnesses.silent.add(own) : witnesses.silent.delete(own)),
     },
     now: () => now().getTime(),
-    pass: base.pass,
+    pass(milliseconds) {
+      base.pass(milliseconds);
+      readTime += milliseconds;
+    },
+    passUnseen: base.pass,
+    age: () => void (readTime += 1000),
     async open(bucket = world.bucket) {
       await assertFormat(bucket);
       const mortal = makeMortal(bucket);
@@ -326,6 +337,8 @@ export async function openLifeWorld(seed: number, given: UserConfig): Promise<Li
     look: () => lookWith(world.nodes[world.turn % world.nodes.length]!),
     async call(method, path, { key, body, raw, once, accept, org } = {}, node) {
       const { url } = node ?? world.nodes[world.turn % world.nodes.length]!;
+      // What is read may be half a second old, so whoever reads waits. What a change decides by may not.
+      if (method === 'GET') world.age();
       if (path.startsWith('/v1/')) world.asked.add(`${method} ${path.split('?')[0]!}`);
       const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
       const type = raw === undefined ? 'application/json' : 'application/octet-stream';
