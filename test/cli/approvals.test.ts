@@ -56,7 +56,7 @@ test('what waits is listed with its changes and who may decide, and the operator
   const approved = await decide('approve', '--reason', 'Nobody calls it.', '--json');
   expect(JSON.parse(approved.stdout)).toMatchObject({ state: 'approved', decisions: [{}, { verdict: 'approved' }] });
   expect((await publish('2.0.0', '/a')).code).toBe(0);
-  expect(await decide('approve', '--reason', 'Again.')).toMatchObject({ code: 2, stderr: 'No held version has this id. It may have been published, or have expired.\n' }); // prettier-ignore
+  expect(await decide('approve', '--reason', 'Again.')).toMatchObject({ code: 2, stderr: 'No held version has this id. It was published, held anew, or has expired.\n' }); // prettier-ignore
 });
 
 test('what a branch holds is published when the command that approves it ends', async () => {

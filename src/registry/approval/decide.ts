@@ -119,7 +119,7 @@ export async function decide(
   author: Author,
 ): Promise<HeldHere> {
   const found = await findHeld(registry, principal, org, id);
-  if (found === null) throw notFound('No held version has this id. It may have been published, or have expired.');
+  if (found === null) throw notFound('No held version has this id. It was published, held anew, or has expired.');
   const why = await whyNotDecide(registry, principal, found);
   if (why !== null) throw forbidden(why);
   const { resource, held } = found;
@@ -137,7 +137,7 @@ export async function decide(
   const stored = await registry.refs.update<Approvals>(approvalsRef(resource), (current) => {
     const valid = validApprovals(current!.value, registry.now().getTime());
     if (!valid.held.some((each) => each.id === id))
-      throw conflict('It was published, or another commit took its place. Look at it again.');
+      throw conflict('It was published, or held anew. Look at the list again.');
     return { value: { ...valid, decisions: [...valid.decisions, decision] }, change: { ...author, action } };
   });
   registry.log('info', verdict, { resource: formatCoordinate(resource), version: held.label });
