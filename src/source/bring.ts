@@ -1,4 +1,4 @@
-import { isRegistryError, unreachable, refused, tooLarge } from '../model/errors.ts';
+import { codeOf, isRegistryError, unavailable, unreachable, refused, tooLarge } from '../model/errors.ts';
 import { readHistory, readWriters } from './history.ts';
 import type { Mirror, FetchTarget } from './mirror-repository.ts';
 import type { CommitPerson } from './snapshot.ts';
@@ -23,9 +23,8 @@ export async function mending<T>(
       return await work(attempt);
     } catch (cause) {
       if (isRegistryError(cause) || signal.aborted) throw cause;
-      if (attempt === maxAttempts) {
-        throw unreachable(`${repository} sent objects that cannot be read.`, { cause });
-      }
+      if (['ENOSPC', 'EDQUOT'].includes(codeOf(cause))) throw unavailable('The disk of the cache folder is full.');
+      if (attempt === maxAttempts) throw unreachable(`${repository} sent objects that cannot be read.`, { cause });
       await mend();
     }
   }
