@@ -410,7 +410,7 @@ describe('a registry that does not behave is told, and nothing is written:', () 
     [
       'another server',
       2,
-      /has no @acme\/schemas\/money\. If it is private, set STELE_KEY to a key that may read it\./,
+      /has no @acme\/schemas\/money\. Check the name and this URL\. If it is private, set STELE_KEY to a key that may read it\./,
       () => [404, {}, Buffer.from('<h1>')],
     ],
     [

@@ -68,7 +68,8 @@ export function openContractSource(url: string, trusted: string | undefined) {
   const isTrusted = trusted !== undefined && hrefOf(trusted) === hrefOf(url);
   const key = (isTrusted && given) || savedKeyOf(url)?.key;
   const credential = key ? { authorization: `Bearer ${key}` } : {};
-  const advice = isTrusted ? 'set STELE_KEY to a key that may read it' : `set STELE_KEY, and STELE_REGISTRY to ${url}`;
+  const access = isTrusted ? 'set STELE_KEY to a key that may read it' : `set STELE_KEY, and STELE_REGISTRY to ${url}`;
+  const advice = `Check the name and this URL. If it is private, ${access}`;
 
   async function ask(path: string, accept: string, sent: Record<string, string> = credential): Promise<Response> {
     let target = new URL(url + path);
@@ -141,7 +142,7 @@ export function openContractSource(url: string, trusted: string | undefined) {
   async function history(coordinate: Coordinate): Promise<SourceHistory> {
     const path = `/${formatCoordinate(coordinate)}/versions`;
     const found = await pages(path);
-    if (found === null) throw notFound(`${url} has no ${formatCoordinate(coordinate)}. If it is private, ${advice}.`);
+    if (found === null) throw notFound(`${url} has no ${formatCoordinate(coordinate)}. ${advice}.`);
     const versions = found.flatMap(({ items }) => items.map((item) => versionOf(item) ?? fail(notStele(path))));
     const latest = found[0]!['latest'];
     return { versions: versions.reverse(), latest: typeof latest === 'string' ? latest : null };
@@ -225,7 +226,7 @@ export function openContractSource(url: string, trusted: string | undefined) {
       const bytes = await read(`/${name}.${format}`, `application/${format}`, maxDocumentBytes);
       if (bytes === null)
         throw notFound(
-          `${url} no longer has ${name}. If it is private, ${advice}. Else choose another version with stele add.`,
+          `${url} no longer has ${name}. If it is private, ${access}. Else choose another version with stele add.`,
         );
       const digest = digestOf(bytes);
       if (hexOf(digest) !== sha256)
