@@ -114,12 +114,12 @@ export function pairBy<Thing>(
   const partners = new Map<Thing, Thing>();
   for (const keysOf of kinds) {
     const byKey = new Map<string, Thing[]>();
+    const spent = (keys: readonly string[]) => (spend(keys.length), keys);
     for (const thing of left)
-      for (const key of keysOf(before, thing)) byKey.getOrInsertComputed(key, () => []).push(thing);
+      for (const key of spent(keysOf(before, thing))) byKey.getOrInsertComputed(key, () => []).push(thing);
     for (const thing of byKey.size === 0 ? [] : current) {
       if (partners.has(thing)) continue;
-      const keys = keysOf(after, thing);
-      spend(keys.length / 4);
+      const keys = spent(keysOf(after, thing));
       const partner = keys.flatMap((key) => byKey.get(key) ?? []).find((one) => left.has(one));
       if (partner !== undefined && left.delete(partner)) partners.set(thing, partner);
     }

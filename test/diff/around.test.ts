@@ -837,6 +837,13 @@ describe('who may call', () => {
   ]);
 });
 
+test('of two schemes by which the same is sent, the scopes of both count', () => {
+  const securitySchemes = { a: { type: 'http', scheme: 'bearer' }, b: { type: 'http', scheme: 'Bearer' } };
+  const calling = (needs: Json) => api({ security: [needs] }, { components: { securitySchemes } });
+  const changes = compare(calling({ a: [], b: [] }), calling({ a: ['r'], b: [] }));
+  expect(toldOf(changes)).toEqual(['breaking security-scope-added']);
+});
+
 test('a scheme that is of another kind now is another one, and has no flows that are gone', () => {
   const calling = (scheme: Json) => api({ security: [{ k: ['r'] }, {}] }, { components: { securitySchemes: { k: scheme } } }); // prettier-ignore
   const flows = { implicit: { authorizationUrl: 'https://a.example', scopes: { r: 'Read.' } } };

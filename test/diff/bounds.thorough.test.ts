@@ -1,3 +1,4 @@
+/* oxlint-disable unicorn/no-thenable -- `then` is a keyword of JSON Schema */
 // What a comparison of very large documents costs.
 import { expect, test } from 'vitest';
 import { api, compare, taking, told, type Json } from './given.ts';
@@ -40,15 +41,49 @@ test('a schema that is referred to in many spellings', () => {
   expect(told(compare(many('string'), many('integer')))).toEqual(['risky schema-type-changed']);
 });
 
-test.each([
-  ['media types', (name: (at: number) => string) => api({ requestBody: { content: mapOf(3000, (at) => `text/${name(at)}`) } })],
-  ['patterns', (name: (at: number) => string) => taking({ additionalProperties: false, patternProperties: mapOf(3000, (at) => `^${name(at)}-`) })],
-  ['names beside patterns', (name: (at: number) => string) => taking({ additionalProperties: false, properties: mapOf(1500, name), patternProperties: mapOf(1500, (at) => `^${name(at)}-`) })],
-])('gives up on thousands of %s of which none is the same', (_, documentOf) => {
-  const [before, after] = ['a', 'b'].map((start) => documentOf((at) => `${start}${at}`));
-  expect(compare(before!, after!).reason).toBe('The documents are too large to be compared.');
+type Name = (at: number) => string;
+const anOperation = { responses: { 200: { description: 'Done.' } } };
+const bothAre = (_: unknown, documentOf: (name: Name) => Json) =>
+  ['a', 'b'].map((start) => documentOf((at) => `${start}${at}`)) as [Json, Json];
+const secured = (name: Name, security: Json[]) =>
+  api(
+    { security },
+    { components: { securitySchemes: mapOf(4000, name, (at) => ({ type: 'apiKey', in: 'query', name: name(at) })) } },
+  );
+
+test.each<[string, (name: Name) => Json]>([
+  ['media types', (name) => api({ requestBody: { content: mapOf(3000, (at) => `text/${name(at)}`) } })],
+  ['patterns', (name) => taking({ additionalProperties: false, patternProperties: mapOf(3000, (at) => `^${name(at)}-`) })],
+  ['names beside patterns', (name) => taking({ additionalProperties: false, properties: mapOf(1500, name), patternProperties: mapOf(1500, (at) => `^${name(at)}-`) })],
+  ['alternatives of who may call', (name) => secured(name, listOf(4000, (at) => ({ [name(at)]: [] })))],
+  ['servers of operations', (name) => api({}, { servers: listOf(300, (at) => ({ url: `https://${name(at)}.example` })), paths: mapOf(4000, (at) => `/${name(at)}`, () => ({ get: anOperation })) })],
+  ['statuses', (name) => api({ responses: mapOf(2000, (at) => `${name(at) < 'b' ? 4 : 5}${at}`, () => ({ description: 'D' })) })],
+  ['exclusions', (name) => taking({ allOf: listOf(1900, (at) => ({ not: { required: [name(at), 'q'] } })) })],
+  ['conditions', (name) => taking({ allOf: listOf(1900, (at) => ({ if: { required: [name(at), 'q'] }, then: { required: ['w'] } })) })],
+])('gives up on thousands of %s of which none is the same', (...given) => {
+  expect(compare(...bothAre(...given)).reason).toBe('The documents are too large to be compared.');
 }); // prettier-ignore
 
-function mapOf(count: number, name: (at: number) => string): Json {
-  return Object.fromEntries(Array.from({ length: count }, (_, at) => [name(at), { minLength: 1 }]));
+test.each<[string, (name: Name) => Json]>([
+  ['servers', (name) => api({}, { servers: listOf(3000, (at) => ({ url: `https://${name(at)}.example` })) })],
+  ['schemes that are used together', (name) => secured(name, [mapOf(4000, name, () => [])])],
+  ['parameters', (name) => api({ parameters: listOf(4000, (at) => ({ in: 'query', name: name(at), schema: {} })) })],
+  ['headers', (name) => api({ responses: { 200: { description: 'D', headers: mapOf(4000, name, () => ({ schema: {} })) } } })],
+  ['links', (name) => api({ responses: { 200: { description: 'D', links: mapOf(4000, name, () => ({ operationId: 'a' })) } } })],
+  ['callbacks', (name) => api({ callbacks: mapOf(4000, name, () => ({ '{$request.body#/a}': { post: anOperation } })) })],
+  ['examples', (name) => api({ requestBody: { content: { 'text/plain': { examples: mapOf(4000, name, (at) => ({ value: name(at) })) } } } })],
+  ['dependentSchemas', (name) => taking({ dependentSchemas: mapOf(4000, name) })],
+  ['values', (name) => taking({ enum: listOf(80_000, name) })],
+  ['alternatives', (name) => taking({ oneOf: listOf(4000, (at) => ({ const: name(at) })) })],
+  ['unions', (name) => taking({ allOf: listOf(1900, (at) => ({ anyOf: [{ required: [name(at)] }, { required: [`${name(at)}-`] }] })) })],
+])('compares thousands of %s of which none is the same', (...given) => {
+  expect(compare(...bothAre(...given)).reason).toBeNull();
+}); // prettier-ignore
+
+function mapOf(count: number, name: Name, valueOf: (at: number) => unknown = () => ({ minLength: 1 })): Json {
+  return Object.fromEntries(listOf(count, (at) => [name(at), valueOf(at)] as const));
+}
+
+function listOf<One>(count: number, valueOf: (at: number) => One): One[] {
+  return Array.from({ length: count }, (_, at) => valueOf(at));
 }

@@ -180,3 +180,10 @@ test('an alternative whose optional property is new refuses nothing that another
   expect(told(inRequests(open, named))).toEqual(['safe request-property-added']);
   expect(told(inResponses(named, open))).toEqual(['risky response-property-optional-removed']);
 });
+
+test('what an alternative evaluates that another one covers counts where unevaluated members are refused', () => {
+  const listing = (contains: unknown) => ({ unevaluatedItems: { type: 'boolean' }, anyOf: [{ contains }, true] });
+  const [before, after] = [listing({ type: 'object' }), listing({})];
+  expect(told(compare(giving(before), giving(after)))).toEqual(['unknown response-body-evaluates-other']);
+  expect(told(compare(taking(after), taking(before)))).toEqual(['unknown request-body-evaluates-other']);
+});

@@ -17,6 +17,7 @@ type Alternative = ReadonlyMap<string, { name: string; label: string; scopes: re
  */
 export function compareSecurity(walk: Walk, unit: Unit, before: Operation, after: Operation, isSent: boolean): void {
   const [old, current] = [read(walk.before, before, walk, isSent), read(walk.after, after, walk, isSent)];
+  walk.spend((old.alternatives.length * current.alternatives.length) / 5);
   const at = { before: old.pointer, after: current.pointer };
   const decidedBy = () =>
     [old, current].map(({ alternatives }) =>
@@ -71,7 +72,7 @@ function compareNeeded(tell: Tell, old: Security, current: Security): void {
 
 function satisfies(one: Alternative, other: Alternative): boolean {
   return [...other].every(
-    ([id, { scopes }]) => scopes.every((scope) => one.get(id)?.scopes.includes(scope)) && one.has(id),
+    ([id, { scopes }]) => one.has(id) && new Set(scopes).isSubsetOf(new Set(one.get(id)?.scopes)),
   );
 }
 
@@ -95,12 +96,13 @@ interface Security {
 function read(side: Side, operation: Operation, walk: Walk, isSent: boolean): Security {
   const place = memberOf(side, operation.place, 'security') ?? (isSent ? null : placeAt(side, ['security']));
   const all = listOf(place?.value).map((written): Alternative => {
+    const schemes = Map.groupBy(entriesOf(written), ([address]) => identityOf(walk, side, nameOf(side, address)));
     return new Map(
-      entriesOf(written).map(([address, scopes]) => {
-        const name = nameOf(side, address);
+      [...schemes].map(([id, same]) => {
+        const name = nameOf(side, same[0]![0]);
         const scheme = schemePlace(side, name)?.value ?? null;
-        const used = { name, label: labelOf(walk, side, name), scopes: listOf(scopes).map(textOf).sort(), scheme };
-        return [identityOf(walk, side, name), used];
+        const scopes = [...new Set(same.flatMap(([, some]) => listOf(some).map(textOf)))].sort();
+        return [id, { name, label: labelOf(walk, side, name), scopes, scheme }];
       }),
     );
   });
@@ -153,9 +155,8 @@ function labelOf(walk: Walk, side: Side, name: string): string {
 }
 
 function compareSchemes(walk: Walk, parent: Unit, old: readonly Alternative[], current: readonly Alternative[]): void {
-  const names = new Set(old.flatMap((alternative) => [...alternative.values()].map(({ name }) => name)));
-  for (const name of names) {
-    if (!current.some((alternative) => [...alternative.values()].some((used) => used.name === name))) continue;
+  const [names, others] = [old, current].map((all) => new Set(all.flatMap((one) => [...one.values()].map(({ name }) => name)))); // prettier-ignore
+  for (const name of names!.intersection(others!)) {
     const [before, after] = [schemePlace(walk.before, name), schemePlace(walk.after, name)];
     if (before === after || (before && after && walk.same(before.value, after.value))) continue;
     // Another kind of scheme is another one, of which the alternatives tell.

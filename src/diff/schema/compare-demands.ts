@@ -117,12 +117,7 @@ function reportDemands(pair: Pair, kind: Kind, [old, current]: Demands, [removed
  * Whether what is excluded now (`isMore`) was not valid before anyway, or what was excluded is not now, as far as that can
  * be proved. `of`: the document that has the places.
  */
-function areMoot(
-  { before, after, walk }: Pair,
-  isMore: boolean,
-  of: 'before' | 'after',
-  places: readonly Place[],
-): boolean {
+function areMoot({ before, after, walk }: Pair, isMore: boolean, of: 'before' | 'after', places: Place[]): boolean {
   return places.every((place) => areDisjoint(isMore ? before : after, viewOf(walk[of], [place])));
 }
 

@@ -3,6 +3,7 @@ import { flatten, limitOf, triesPattern, type Schema } from './schema-parts.ts';
 import { isAnything } from './plain-form.ts';
 import { judgeArrival, judgeRemoval } from '../sunset.ts';
 import { viewOf, type SchemaView } from './read-schema.ts';
+import { isSameValue } from './compare-values.ts';
 import type { Effect } from '../walk.ts';
 import { itemsOf, memberOf, membersOf, referenceOf, targetOf, type Place, type Side } from '../side.ts';
 
@@ -261,6 +262,10 @@ export function compareEvaluated(pair: Pair): void {
     const details = { after: gained, effect: 'widens' } as const;
     const judgement = direction === 'response' ? 'risky' : 'widens';
     if (gained !== '') report(pair, judgement, 'evaluates-more', `leaves less to ${keyword}: ${gained}`, details);
+    // An alternative that another one covers is not compared, and evaluates members nevertheless.
+    const isOther = (one: Place, at: number) => !isSameValue(pair.walk, one.value, after.covered[at]?.value);
+    if (lost + gained === '' && before.covered.some(isOther))
+      report(pair, 'unknown', 'evaluates-other', `may leave others to ${keyword}, as an alternative changed that another one covers`); // prettier-ignore
   }
 }
 

@@ -1,4 +1,4 @@
-import { isObject } from '../../model/json.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
 import { isDigits } from '../../model/exact-numbers.ts';
 import { entriesOf, listOf, objectOf, textOf } from '../../render/json-value.ts';
 import { TooMuch } from '../walk.ts';
@@ -292,18 +292,16 @@ type Answer = boolean | null;
  * a branch of a union), so it is judged for the whole schema, and left out of the comparison of parts.
  */
 function acceptsAt(side: Side, place: Place): Answer {
-  if (!isObject(place.value)) return place.value !== false;
-  const remembered = side.nulls.get(place.value);
-  if (remembered !== undefined) return remembered;
-  side.nulls.set(place.value, null);
-  const answer = judge(side, place);
-  side.nulls.set(place.value, answer);
-  return answer;
+  const { value } = place;
+  if (!isObject(value)) return value !== false;
+  if (!side.nulls.has(value)) {
+    side.nulls.set(value, null);
+    side.nulls.set(value, judge(side, place, value));
+  }
+  return side.nulls.get(value) ?? null;
 }
 
-function judge(side: Side, place: Place): Answer {
-  const { value } = place;
-  if (!isObject(value)) return null;
+function judge(side: Side, place: Place, value: JsonObject): Answer {
   const reference = referenceOf(value);
   const answers: Answer[] = [];
   if (reference !== '') {

@@ -172,9 +172,9 @@ function textsAround(side: Side, branch: Place, depth = 5): Place[] {
 function isNull(side: Side, place: Place, depth = 3): boolean {
   const target = deref(side, place);
   if (!isObject(target.value)) return target.value === false;
-  const { type, enum: values } = target.value;
-  if (type === 'null' || (Array.isArray(type) && type.length === 1 && type[0] === 'null')) return true;
-  if (target.value['const'] === null || (listOf(values).length === 1 && listOf(values)[0] === null)) return true;
+  const { type, enum: values, const: constant } = target.value;
+  const [only, ...others] = listOf(values);
+  if ([type].flat().join() === 'null' || constant === null || (only === null && others.length === 0)) return true;
   if (depth === 0) return false;
   const below = (keyword: string) => itemsOf(side, memberOf(side, target, keyword));
   const isOnly = (branches: Place[]) => branches.length > 0 && branches.every((one) => isNull(side, one, depth - 1));
