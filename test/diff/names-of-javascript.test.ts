@@ -1,8 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { renderDocument } from '../../src/render/render.ts';
 import { published } from '../render/published.ts';
-import { compare } from './given.ts';
+import { timesAsMany } from '../sample.ts';
+import { anyKeywords } from './any-keywords.ts';
+import { compare, taking, told as codesOf, type Json } from './given.ts';
+import { written } from './schema-oracle.ts';
 
 /** Members that every object of JavaScript has. */
 const names = ['constructor', 'toString', 'valueOf', 'hasOwnProperty', '__proto__'];
@@ -43,3 +47,21 @@ test('tables of the comparison and of pages are asked by names of their own', ()
   // A single character is no name of JavaScript.
   expect(found.filter((each) => !each.includes('classes['))).toEqual([]);
 });
+
+test('properties with names of JavaScript are compared as those with others', () => {
+  const others = ['__proto__', 'constructor', 'hasOwnProperty'];
+  const renamed = (document: Json) =>
+    JSON.parse(JSON.stringify(document).replaceAll(/"([abc])"/g, (_, name) => `"${others['abc'.indexOf(name)]}"`)) as Json;
+  fc.assert(
+    fc.property(anyKeywords(), ({ before, after }) => {
+      const [old, current] = [before, after].map(({ root, defs }) => {
+        const schemas = Object.fromEntries(Object.entries(defs).map(([name, one]) => [name, written(one, '3.1')]));
+        return taking(written(root, '3.1'), { components: { schemas } });
+      }) as [Json, Json];
+      // Those ask for letters.
+      fc.pre(!/patternProperties|propertyNames/.test(JSON.stringify([old, current])));
+      expect(codesOf(compare(renamed(old), renamed(current)))).toEqual(codesOf(compare(old, current)));
+    }),
+    { numRuns: 25 * timesAsMany },
+  );
+}); // prettier-ignore

@@ -1,4 +1,5 @@
 // What a validator says of schemas, in documents of several dialects.
+import { Validator } from '@cfworker/json-schema';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Direction } from '../../src/model/comparison.ts';
 import { compare, giving, taking, type Json } from './given.ts';
@@ -8,7 +9,7 @@ import type { Pair, Schema, Side } from './schema-pairs.ts';
 export type Dialect = '3.0' | '3.1' | '2020-12' | 'draft-07';
 
 /** A schema as another dialect writes it. Null: it cannot say that. */
-function written(schema: Schema, dialect: Dialect): Schema | null {
+export function written(schema: Schema, dialect: Dialect): Schema | null {
   try {
     return rewrite(schema, dialect);
   } catch (error) {
@@ -38,7 +39,10 @@ function rewrite(schema: Schema, dialect: Dialect): Schema {
     else if (key === 'items' && dialect === 'draft-07' && schema['prefixItems'] !== undefined)
       result['additionalItems'] = rewrite(value as Schema, dialect);
     else if (key === 'items') result[key] = rewrite(value as Schema, dialect);
-    else if (!is30 && key === 'dependentSchemas') result[dialect === 'draft-07' ? 'dependencies' : key] = each(value);
+    else if (/^(?:unevaluated|m..Contains$)/.test(key)) {
+      if (is30 || dialect === 'draft-07') throw cannotSay;
+      result[key] = typeof value === 'number' ? value : rewrite(value as Schema, dialect);
+    } else if (!is30 && key === 'dependentSchemas') result[dialect === 'draft-07' ? 'dependencies' : key] = each(value);
     else if (!is30 && key === 'patternProperties') result[key] = each(value);
     else if (key === 'prefixItems' && !is30)
       result[dialect === 'draft-07' ? 'items' : key] = (value as Schema[]).map((one) => rewrite(one, dialect));
@@ -125,14 +129,25 @@ export interface Oracle {
 export function oracleOf({ root, defs }: Side): Oracle {
   const compile = (schema: Schema, $defs: Record<string, Schema>) => {
     const whole = { $defs, allOf: [schema] };
+    const byOther = (instance: unknown) => new Validator(whole as object, '2020-12').validate(instance).valid;
+    // ajv takes all items for evaluated by `contains`, and accepts an empty list where it stands beside `prefixItems`.
+    if (/"contains".*"(?:prefix|unevaluated)Items"|Items".*"contains"/.test(JSON.stringify(whole))) return byOther;
     const validate = ajv.compile(whole);
     ajv.removeSchema(whole);
-    return (instance: unknown) => validate(instance) === true;
+    return (instance: unknown) => {
+      try {
+        return validate(instance) === true;
+      } catch {
+        return byOther(instance); // what it makes of some unions does not run
+      }
+    };
   };
   const accepts = compile(root, defs);
   const opened = Object.fromEntries(Object.entries(defs).map(([name, schema]) => [name, closeBelow(schema)]));
-  const describes = compile({ allOf: [closeBelow(root)], unevaluatedProperties: false }, opened);
-  return { accepts, describes: (instance) => accepts(instance) && describes(instance) };
+  // Seldom asked.
+  let describes: typeof accepts | undefined;
+  const close = () => compile({ allOf: [closeBelow(root)], unevaluatedProperties: false }, opened);
+  return { accepts, describes: (instance) => accepts(instance) && (describes ??= close())(instance) };
 }
 
 /** Closes all objects further below. A schema that is closed itself would hide what stands beside it. */
@@ -144,7 +159,9 @@ function closeBelow(schema: Schema): Schema {
     Object.entries(schema).flatMap(([key, value]): [string, unknown][] => {
       if (key === 'additionalProperties')
         return value === true || isEmpty(value) ? [] : [[key, value === false ? value : closed(value)]];
-      if (key === 'items' || key === 'contains') return [[key, closed(value)]];
+      if (key === 'unevaluatedProperties')
+        return value === true ? [] : [[key, value === false ? value : closed(value)]];
+      if (['items', 'contains', 'unevaluatedItems'].includes(key)) return [[key, closed(value)]];
       if (key === 'prefixItems') return [[key, (value as unknown[]).map(closed)]];
       if (['anyOf', 'oneOf', 'allOf'].includes(key)) return [[key, (value as Schema[]).map(closeBelow)]];
       // It asks about a property, and describes none.

@@ -17,9 +17,9 @@ export interface Side {
 
 export const strings = ['', 'x', 'y', 'xx', 'yyy'];
 export const numbers = [-1, 0, 1, 2, 3, 0.5, 2.5];
-const names = ['a', 'b', 'c'];
-const anyValue = fc.constantFrom<unknown>(null, true, false, ...strings.slice(0, 4), 0, 1, 2, 0.5);
-const types = ['string', 'integer', 'number', 'boolean', 'null', 'object', 'array'];
+export const names = ['a', 'b', 'c'];
+export const anyValue = fc.constantFrom<unknown>(null, true, false, ...strings.slice(0, 4), 0, 1, 2, 0.5);
+export const types = ['string', 'integer', 'number', 'boolean', 'null', 'object', 'array'];
 const small = fc.integer({ min: 0, max: 3 });
 
 /** The keywords that a schema of these types is likely to have. */
@@ -155,7 +155,7 @@ interface Edit {
   n: number;
 }
 
-const kinds = [
+export const kinds = [
   'replace',
   'add-branch',
   'add-branch',
@@ -189,12 +189,8 @@ export function pairs({ deep }: { deep: boolean }): fc.Arbitrary<Pair> {
   const schema = schemas({ deep, refs: ['A', 'B'] });
   const flat = schemas({ deep, refs: [] });
   const side = fc.record({ root: schema, defs: fc.record({ A: flat, B: flat }) });
-  const edit = fc.record({ at: fc.nat(30), kind: fc.constantFrom(...kinds), by: schema, n: fc.nat(10) });
-  const mutated = fc
-    .tuple(side, fc.array(edit, { minLength: 1, maxLength: 3 }))
-    .map(([before, edits]) => ({ before, after: edits.reduce(editSide, before) }));
   return fc.oneof(
-    { weight: 5, arbitrary: mutated },
+    { weight: 5, arbitrary: pairsOf(side, schema, { most: 3 }) },
     { weight: 1, arbitrary: fc.record({ before: side, after: side }) },
   );
 }
@@ -225,10 +221,7 @@ export function restrictions(): fc.Arbitrary<Pair> {
   const side = fc.record({ root: fc.oneof(root, beside), defs: fc.record({ A: flat, B: flat }) });
   // Most edits change what is within.
   const some = kinds.filter((kind) => !['or-other', 'replace', 'any-of', 'one-of', 'all-of', 'or-null'].includes(kind));
-  const edit = fc.record({ at: fc.nat(30), kind: fc.constantFrom(...some), by: schema, n: fc.nat(10) });
-  return fc
-    .tuple(side, fc.array(edit, { minLength: 1, maxLength: 2 }))
-    .map(([before, edits]) => ({ before, after: edits.reduce(editSide, before) }));
+  return pairsOf(side, schema, { most: 2, some });
 }
 
 /** Unions of types and values, some with null, of which every value that matters is among the instances. */
@@ -251,9 +244,18 @@ export function unions(): fc.Arbitrary<Pair> {
     defs: type.map((name): Record<string, Schema> => ({ A: { type: name, title: 'A' } })),
   });
   const some = kinds.filter((kind) => /branch|null|type|title|order|-value|^define|^(?:any|one)-of/.test(kind));
-  const edit = fc.record({ at: fc.nat(5), kind: fc.constantFrom(...some), by: branch, n: fc.nat(10) });
+  return pairsOf(side, branch, { most: 3, some, places: 5 });
+}
+
+/** A side, and what some edits make of it, which put other schemas into it. */
+export function pairsOf(
+  side: fc.Arbitrary<Side>,
+  by: fc.Arbitrary<Schema>,
+  { most, some = kinds, places = 30 }: { most: number; some?: readonly (typeof kinds)[number][]; places?: number },
+): fc.Arbitrary<Pair> {
+  const edit = fc.record({ at: fc.nat(places), kind: fc.constantFrom(...some), by, n: fc.nat(10) });
   return fc
-    .tuple(side, fc.array(edit, { minLength: 1, maxLength: 3 }))
+    .tuple(side, fc.array(edit, { minLength: 1, maxLength: most }))
     .map(([before, edits]) => ({ before, after: edits.reduce(editSide, before) }));
 }
 
@@ -265,7 +267,10 @@ function editSide(side: Side, edit: Edit): Side {
     const schema = holder[key]!;
     holders.push([holder, key, isDefinition]);
     if (typeof schema === 'boolean') return;
-    for (const keyword of ['items', 'additionalProperties', 'not', 'contains', 'propertyNames', 'if', 'then', 'else'])
+    for (const keyword of 'items additionalProperties not contains propertyNames if then else unevaluatedItems unevaluatedProperties'.split(
+      ' ',
+    ))
+      // prettier-ignore
       if (Object.hasOwn(schema, keyword)) visit(schema as Record<string, Schema>, keyword, isDefinition);
     for (const keyword of [
       'anyOf',
