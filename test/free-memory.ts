@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-const little = 256 * 1024 * 1024;
+const little = 768 * 1024 * 1024;
 /** A worker keeps this between its files. */
 let most = little;
 

@@ -1,4 +1,5 @@
 import { Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeEach, vi } from 'vitest';
 import { freeMemory } from './free-memory.ts';
@@ -8,6 +9,10 @@ vi.mock(import('../src/compile/sandbox/local-compiler.ts'), async () => {
   const { shareCompiler } = await import('./compile/shared-compiler.ts');
   return { openLocalCompiler: (mode) => shareCompiler(mode) };
 });
+
+// Half of what a short command costs is compiling its modules: the processes that tests start keep that for each other.
+// Not the workers: each would write all that it compiled when it ends, which takes seconds.
+process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('../node_modules/.cache/node-compile', import.meta.url));
 
 // The same cases in every run. `scripts/properties.ts` draws others.
 const seed = Number(process.env['STELE_TEST_SEED'] ?? 20_261_122);

@@ -1,10 +1,6 @@
-import { fileURLToPath } from 'node:url';
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
 import { LongestFirst } from './longest-first.ts';
 import { createSummary } from './reporter.ts';
-
-// Half of what a short command costs is compiling its modules: the processes that tests start keep that for each other.
-process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('../node_modules/.cache/node-compile', import.meta.url));
 
 /**
  * `npm test` runs `suite`: it needs git and nothing else, and is the same on every machine. `npm run test:thorough` runs

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
@@ -157,29 +156,6 @@ describe('stele doctor', () => {
       state: 'problem',
       detail: 'not set: ABSENT',
     });
-    expect(code).toBe(1);
-  });
-
-  test('names key files that ssh and git hosts do not take', async () => {
-    const file = (name: string) => join(cwd, name);
-    const create = (name: string, passphrase: string) =>
-      execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', passphrase, '-f', file(name)]);
-    create('good', '');
-    create('locked', 'secret');
-    writeFileSync(file('open'), readFileSync(file('good')), { mode: 0o644 });
-    const names = ['good', 'locked', 'open', 'absent'];
-    const keys = Object.fromEntries(names.map((name) => [name, { sshKeyFile: name }]));
-    const app = { githubApp: { appId: 1, privateKeyFile: 'absent' } };
-    const { code, checks } = await examine({ credentials: { ...keys, app } });
-    expect(
-      checks.filter(({ name }) => name.startsWith('key ')).map(({ name, state, detail }) => [name, state, detail]),
-    ).toEqual([
-      ['key good', 'ok', 'can be used'],
-      ['key locked', 'problem', expect.stringContaining('passphrase')],
-      ['key open', 'problem', expect.stringContaining('bad permissions')],
-      ['key absent', 'problem', expect.stringContaining('No such file')],
-      ['key app', 'problem', expect.stringContaining('cannot be read')],
-    ]);
     expect(code).toBe(1);
   });
 

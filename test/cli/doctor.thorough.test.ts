@@ -1,9 +1,13 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { DoctorCheck } from '../../src/cli/setup/checks.ts';
 import { runStele } from '../e2e/stele.ts';
 import { runHere } from './in-process.ts';
+
+const keyMaker = 'ssh-keygen';
 
 let folder: string;
 
@@ -31,5 +35,33 @@ describe('stele init', () => {
     const keys = ['keys', 'create', '--name', 'ci', '--scope', 'read', '--org'];
     expect(await runStele([...keys, 'other'], { cwd })).toMatchObject({ code: 2, stdout: '' });
     expect(await runStele([...keys, org], { cwd })).toMatchObject({ code: 0 });
+  });
+});
+
+describe('stele doctor', () => {
+  test('names key files that ssh and git hosts do not take', async () => {
+    const cwd = makeFolder('keys');
+    const file = (name: string) => join(cwd, name);
+    const create = (name: string, passphrase: string) =>
+      execFileSync(keyMaker, ['-q', '-t', 'ed25519', '-N', passphrase, '-f', file(name)]);
+    create('good', '');
+    create('locked', 'secret');
+    writeFileSync(file('open'), readFileSync(file('good')), { mode: 0o644 });
+    const names = ['good', 'locked', 'open', 'absent'];
+    const keys = Object.fromEntries(names.map((name) => [name, { sshKeyFile: name }]));
+    const app = { githubApp: { appId: 1, privateKeyFile: 'absent' } };
+    writeFileSync(join(cwd, 'registry.config.json'), JSON.stringify({ credentials: { ...keys, app } }));
+    const { code, stdout } = await runHere(['doctor', '--json'], { cwd });
+    const { checks } = JSON.parse(stdout) as { checks: DoctorCheck[] };
+    expect(
+      checks.filter(({ name }) => name.startsWith('key ')).map(({ name, state, detail }) => [name, state, detail]),
+    ).toEqual([
+      ['key good', 'ok', 'can be used'],
+      ['key locked', 'problem', expect.stringContaining('passphrase')],
+      ['key open', 'problem', expect.stringContaining('bad permissions')],
+      ['key absent', 'problem', expect.stringContaining('No such file')],
+      ['key app', 'problem', expect.stringContaining('cannot be read')],
+    ]);
+    expect(code).toBe(1);
   });
 });

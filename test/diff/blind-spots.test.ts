@@ -1,4 +1,4 @@
 import { describeBlindSpots } from './blind-spots.ts';
 
 // All of them are in the thorough suite.
-describeBlindSpots(5);
+describeBlindSpots(10);

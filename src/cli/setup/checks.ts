@@ -108,6 +108,8 @@ function isSet(secret: SecretName): boolean {
   }
 }
 
+const keyReader = 'ssh-keygen';
+
 /** The key files of credentials, as ssh and git hosts take them. */
 function checkKeys({ credentials }: Config): DoctorCheck[] {
   return Object.entries(credentials).flatMap(([name, credential]) => {
@@ -115,11 +117,14 @@ function checkKeys({ credentials }: Config): DoctorCheck[] {
     try {
       if ('githubApp' in credential) readPrivateKey(name, credential.githubApp.privateKeyFile);
       else if ('sshKeyFile' in credential)
-        execFileSync('ssh-keygen', ['-y', '-P', '', '-f', credential.sshKeyFile], { stdio: 'pipe', timeout: 10_000 });
+        execFileSync(keyReader, ['-y', '-P', '', '-f', credential.sshKeyFile], { stdio: 'pipe', timeout: 10_000 });
       else return [];
       return [ok(`key ${name}`, 'can be used')];
     } catch (error) {
-      const said = String((error as { stderr?: Buffer }).stderr ?? '').split(/\r?\n/);
+      const { stderr, syscall } = error as { stderr?: Buffer; syscall?: string };
+      if (syscall?.startsWith('spawn'))
+        return [problem(`key ${name}`, `${keyReader} is not installed`, 'Install ssh.')];
+      const said = String(stderr ?? '').split(/\r?\n/);
       return [problem(`key ${name}`, reasonOf(said.findLast((line) => line !== '') ?? error), advice)];
     }
   });
