@@ -1,10 +1,11 @@
 import { closest } from './errors.ts';
+import { cut } from './escape.ts';
 import { typeNameOf } from './json.ts';
 import { followPointer, joinPointer, outwards, parsePointer } from './pointer.ts';
 import { countText } from './problem.ts';
 import { asSentence, listChoices, listOut } from './states.ts';
 
-/** What is read of an error of ajv (`SchemaError`, with `verbose`). */
+/** What is read of an error of ajv (`ErrorObject`, with `verbose`). */
 export interface SchemaError {
   keyword: string;
   instancePath: string;
@@ -338,8 +339,9 @@ function sayParts(group: readonly Part[], missing: readonly string[], document: 
 
 /** The node at a pointer, at the start of a sentence. */
 function nameAt(pointer: string, document: unknown): string {
-  const name = parsePointer(pointer).at(-1);
-  if (name === undefined) return 'The document';
+  const last = parsePointer(pointer).at(-1);
+  if (last === undefined) return 'The document';
+  const name = cut(last, 200);
   return Array.isArray(followPointer(document, parentOf(pointer).slice(0, -1))) ? `Item ${name}` : `"${name}"`;
 }
 

@@ -1,4 +1,5 @@
 import { isResourceGlob } from '../../model/access.ts';
+import { cut } from '../../model/escape.ts';
 import { isSlug, parseCoordinate, slugFrom } from '../../model/address.ts';
 import { isLabel, labelFromVersion } from '../../model/label.ts';
 import { joinPointer } from '../../model/pointer.ts';
@@ -80,9 +81,10 @@ function faultsIn(errors: readonly ErrorObject[], value: unknown): Fault[] {
     const isNamed = typeof error.data === 'string' && Object.hasOwn(formats, format);
     return isNamed ? { ...error, keyword: 'format', message: formats[format]!.explain(error.data as string) } : error;
   });
-  return explainErrors(named, value).map(({ pointer, says, missing }) =>
-    missing === null ? { pointer, detail: says } : { pointer: joinPointer(pointer, missing), detail: 'is missing' },
-  );
+  return explainErrors(named, value).map(({ pointer, says, missing }) => {
+    const place = missing === null ? pointer : joinPointer(pointer, missing);
+    return { pointer: cut(place, 1000), detail: missing === null ? says : 'is missing' };
+  });
 }
 
 type Validator = ReturnType<typeof createValidator>;

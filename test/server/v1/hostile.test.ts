@@ -163,6 +163,14 @@ const documents: [string, Ask, number, string][] = [
   ],
 ];
 
+test('a very long name is cut in what says that it is unknown', async () => {
+  const { status, json } = await api.call('POST', '/v1/apis', {
+    body: { name: 'x', slug: 'x', ['n'.repeat(60_000)]: 1 },
+  });
+  expect(status).toBe(400);
+  expect(JSON.stringify(json).length).toBeLessThan(5000);
+});
+
 describe('a document that is', () => {
   test.for(documents)('%s', async ([, ask, status, detail]) => {
     const answer = await api.call('POST', '/v1/apis/pay/spec', ask);
