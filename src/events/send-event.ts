@@ -1,4 +1,4 @@
-import { cut, oneLine } from '../model/escape.ts';
+import { cut, visibleLine } from '../model/escape.ts';
 import { changesInWords, type ToldChanges } from '../model/comparison.ts';
 import { countState, shownState } from '../model/states.ts';
 import {
@@ -158,15 +158,11 @@ export function newsOf(event: Event): Message {
   const { title, detail = '', isBad = false } = said[eventTypeOf(event)](event.subject, event.data);
   const url = event.data['url'];
   const isAddress = typeof url === 'string' && /^https?:\/\/[^\s<>|]+$/.test(url);
-  return { title: plain(title, 300), detail: plain(detail, 1000), url: isAddress ? url : null, isBad };
+  return { title: visibleLine(title, 300), detail: visibleLine(detail, 1000), url: isAddress ? url : null, isBad };
 }
 
 function shown(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-}
-
-function plain(text: string, max: number): string {
-  return oneLine(text.replace(/\p{Cf}+/gu, ' '), max);
 }
 
 export interface SendOptions {

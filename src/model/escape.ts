@@ -60,6 +60,11 @@ export function oneLine(text: string, max: number): string {
   return line.length > max && end > max / 2 ? `${line.slice(0, end)}…` : cut(line, max);
 }
 
+/** The same without characters that nobody sees, such as those that turn the direction of a line. */
+export function visibleLine(text: string, max: number): string {
+  return oneLine(text.replace(/\p{Cf}+/gu, ' '), max);
+}
+
 const longestUrl = 2000;
 
 /**

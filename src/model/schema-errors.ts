@@ -33,7 +33,7 @@ export interface SchemaFinding {
 }
 
 /** Errors that are explained of a document that has very many. */
-const mostErrors = 10_000;
+const maxErrors = 10_000;
 /** Keywords that may declare members in other schemas. */
 const composed = ['allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas'];
 const wrappers = new Set('oneOf anyOf allOf if not $ref dependentSchemas propertyNames discriminator'.split(' '));
@@ -45,7 +45,7 @@ const wrappers = new Set('oneOf anyOf allOf if not $ref dependentSchemas propert
  * very many.
  */
 export function explainErrors(allErrors: readonly SchemaError[], document: unknown): SchemaFinding[] {
-  const errors = closestErrors(meantErrors(allErrors.slice(0, mostErrors)));
+  const errors = closestErrors(meantErrors(allErrors.slice(0, maxErrors)));
   const empty = new Set(
     errors.filter(({ keyword }) => keyword === 'minProperties').map(({ instancePath }) => instancePath),
   );

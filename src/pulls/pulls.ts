@@ -150,9 +150,8 @@ export function createPulls(
   /** Closes what the host lists as open no more, twice in turn: pages shift while they are read. */
   async function closeUnlisted(org: string, id: string, listed: ReadonlySet<number | null>): Promise<void> {
     for await (const [key, { state, number }] of listPulls(registry, `pulls/${org}/${id}/`)) {
-      if (number === null || state === 'closed') continue;
       const wasUnlisted = unlisted.delete(key);
-      if (listed.has(number)) continue;
+      if (number === null || state === 'closed' || listed.has(number)) continue;
       if (!wasUnlisted) unlisted.add(key);
       else {
         // One that is opened again is checked again.

@@ -1,4 +1,4 @@
-import { oneLine } from '../model/escape.ts';
+import { visibleLine } from '../model/escape.ts';
 import type { SnapshotEntry, CommitPerson, CommitSignature } from './snapshot.ts';
 import { isPlainSegment } from './git-names.ts';
 import type { CommitNote } from '../model/resource.ts';
@@ -81,7 +81,7 @@ export function parseCommit(bytes: Buffer): Commit | null {
 
 /** Somebody as a commit or a trailer names them. */
 export function personFrom(name: string, email: string): CommitPerson {
-  return { name: oneLine(name, longest.author), email: oneLine(email, longest.email) };
+  return { name: visibleLine(name, longest.author), email: visibleLine(email, longest.email) };
 }
 
 /** The header `gpgsig`, whose lines after the first begin with a space (gitformat-signature(5)). */
@@ -104,13 +104,9 @@ const longest = { author: 80, email: 320, subject: 140 };
 function parseNote(bytes: Buffer, end: number): CommitNote | null {
   const [, name = ''] = /^author ([^<\n]*)/m.exec(bytes.toString('utf8', 0, end)) ?? [];
   const message = bytes.toString('utf8', end + 2, end + 2 + 4096).trimStart();
-  const subject = plain(message.slice(0, message.search(/\n|$/)), longest.subject);
-  const author = plain(name, longest.author);
+  const subject = visibleLine(message.slice(0, message.search(/\n|$/)), longest.subject);
+  const author = visibleLine(name, longest.author);
   return author === '' || author.includes('@') || subject === '' ? null : { author, subject };
-}
-
-function plain(text: string, max: number): string {
-  return oneLine(text.replace(/\p{Cf}+/gu, ' '), max);
 }
 
 /** The ids of a commit object's parents. */

@@ -79,7 +79,7 @@ function nextTry({ now }: Registry, { retry }: Repository, commit: string): Retr
   return { commit, tries, at };
 }
 
-/** How long a host may limit requests before that is a failure, which people are told of. */
+/** After this time of a host's rate limit, its repositories are `failed`, and people are told. */
 const patience = 180 * minute;
 /** How often it is recorded when it may be asked again: limits of a minute may follow one another. */
 const quiet = 15 * minute;

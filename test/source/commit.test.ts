@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseCommit } from '../../src/source/git-format.ts';
+import { parseCommit, personFrom } from '../../src/source/git-format.ts';
 import { openWorld } from './world.ts';
 
 const tree = 'ab'.repeat(20);
@@ -61,4 +61,8 @@ test('a snapshot knows when its commit was committed', async () => {
   const commit = world.createRepository().commit({ files: { 'a.yaml': '' }, date: 1_767_225_660 });
   const snapshot = await world.openSource().snapshot(world.remote(), commit);
   expect(snapshot.committedAt).toBe('2026-01-01T00:01:00.000Z');
+});
+
+test('a person whose name or address has characters that nobody sees is not the one without them', () => {
+  expect(personFrom('An\u200bn', 'ann\u202e@example.com')).toEqual({ name: 'An n', email: 'ann @example.com' });
 });

@@ -1,5 +1,5 @@
 import { mapAtOnce } from '../../scheduling/waiting.ts';
-import { isRegistryError, malformed, refused, type RegistryError, unreachable } from '../../model/errors.ts';
+import { ignoring, isRegistryError, malformed, refused, type RegistryError, unreachable } from '../../model/errors.ts';
 import {
   formatProof,
   parseCheckpoint,
@@ -26,7 +26,7 @@ import {
   type ReadNode,
   type TileName,
 } from '../../model/transparency/tree.ts';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { userCacheFolder } from '../../config/environment.ts';
 import { digestOf, hexOf } from '../../model/digest.ts';
@@ -263,7 +263,12 @@ function logStateFile(registry: string): string {
 /** What was seen of a registry's log; null: nothing. Throws `malformed` for a file that is damaged. */
 export function readLogState(registry: string): LogState | null {
   const file = logStateFile(registry);
-  if (!existsSync(file)) return null;
+  try {
+    statSync(file);
+  } catch (error) {
+    // A home that cannot be entered, as of another user in a container, has kept nothing.
+    return ignoring('ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP')(error);
+  }
   const state = parseJson(readFileSync(file, 'utf8'));
   if (isObject(state) && typeof state['key'] === 'string' && typeof state['checkpoint'] === 'string')
     return state as unknown as LogState;

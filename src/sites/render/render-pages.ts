@@ -9,7 +9,6 @@ import {
   type SourcePage,
 } from '../model/source-page.ts';
 import { wordsOf } from '../model/page-path.ts';
-
 import { type EmbedLine, programs } from './markup.ts';
 import {
   createSiteMarkdown,

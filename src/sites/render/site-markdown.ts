@@ -4,7 +4,6 @@ import type { PageHeading, PageLink } from '../model/source-page.ts';
 import { addBlockRules, keepDeepText } from '../../render/markdown-tokens.ts';
 import { escapeText, decodePercent, oneLine } from '../../model/escape.ts';
 import { isOutsideLink } from '../../render/html.ts';
-
 import { addEmbeds, addMarkup } from './markup.ts';
 import { isFilePath, isPagePath, mediaTypeOf, pageAt, relativePath, resolvePath, routeOf } from '../model/page-path.ts';
 import container from 'markdown-it-container';
